@@ -1,0 +1,200 @@
+//! Log-linear histograms of times in nanoseconds.
+//!
+//! Buckets: values below 2,048 ns each have a bucket of their own; above, every power of two is divided into 1,024
+//! equal buckets, so a bucket is never wider than 1/1,024 (0.098 %) of its lower edge. The scheme is HdrHistogram's
+//! (Tene) and h2histogram's. [`Histogram`] is what a worker records into; [`Counts`] is the compact snapshot that is
+//! merged, stored and asked for percentiles.
+
+/// Buckets per power of two are `1 << PRECISION_BITS`.
+pub const PRECISION_BITS: u32 = 10;
+/// Longest time with a bucket: 60 s. Longer ones are counted as over range, with their exact sum and maximum.
+pub const RANGE_MAX_NS: u64 = 60_000_000_000;
+/// Number of buckets.
+pub const BUCKETS: usize = bucket_of(RANGE_MAX_NS) as usize + 1;
+
+/// The bucket of a time.
+#[inline]
+pub const fn bucket_of(time_ns: u64) -> u32 {
+    // Values below 2^(PRECISION_BITS + 1) fall out of the same formula with shift 0.
+    let magnitude = 63 - (time_ns | (1 << PRECISION_BITS)).leading_zeros();
+    let shift = magnitude - PRECISION_BITS;
+    (shift << PRECISION_BITS) + (time_ns >> shift) as u32
+}
+
+/// The smallest time in a bucket, in nanoseconds.
+#[inline]
+pub const fn bucket_low_ns(bucket: u32) -> u64 {
+    if bucket < 2 << PRECISION_BITS {
+        return bucket as u64;
+    }
+    let shift = (bucket >> PRECISION_BITS) - 1;
+    ((bucket & ((1 << PRECISION_BITS) - 1)) as u64 + (1 << PRECISION_BITS)) << shift
+}
+
+/// The largest time in a bucket, in nanoseconds.
+#[inline]
+pub const fn bucket_high_ns(bucket: u32) -> u64 {
+    bucket_low_ns(bucket + 1) - 1
+}
+
+/// The histogram a worker records into: 32-bit counters, because no interval of one worker has 2^32 operations.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    counts: Box<[u32]>,
+    over_range: u64,
+    sum_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram {
+            counts: vec![0; BUCKETS].into_boxed_slice(),
+            over_range: 0,
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
+    }
+}
+
+impl Histogram {
+    /// Counts one time.
+    #[inline]
+    pub fn record(&mut self, time_ns: u64) {
+        self.sum_ns += time_ns;
+        self.min_ns = self.min_ns.min(time_ns);
+        self.max_ns = self.max_ns.max(time_ns);
+        match self.counts.get_mut(bucket_of(time_ns) as usize) {
+            Some(count) => *count += 1,
+            None => self.over_range += 1,
+        }
+    }
+
+    /// Moves everything into `counts` (added to what is there) and leaves the histogram empty. Only touched memory is
+    /// written, so an unused histogram costs no resident pages.
+    pub fn drain_into(&mut self, counts: &mut Counts) {
+        if self.max_ns == 0 && self.min_ns == u64::MAX {
+            return;
+        }
+        let mut snapshot = Counts {
+            buckets: Vec::new(),
+            over_range: self.over_range,
+            sum_ns: u128::from(self.sum_ns),
+            min_ns: self.min_ns,
+            max_ns: self.max_ns,
+        };
+        let last = bucket_of(self.max_ns.min(RANGE_MAX_NS)) as usize;
+        let first = bucket_of(self.min_ns.min(RANGE_MAX_NS)) as usize;
+        for (place, count) in self.counts[first..=last].iter_mut().enumerate() {
+            if *count != 0 {
+                snapshot.buckets.push(((first + place) as u32, u64::from(*count)));
+                *count = 0;
+            }
+        }
+        counts.merge(&snapshot);
+        (self.over_range, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
+    }
+}
+
+/// A histogram's snapshot: the buckets that are not empty, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// `(bucket, count)`, ascending by bucket, counts above 0.
+    pub buckets: Vec<(u32, u64)>,
+    /// Times above [`RANGE_MAX_NS`].
+    pub over_range: u64,
+    /// Exact sum of all times.
+    pub sum_ns: u128,
+    /// Exact smallest time; `u64::MAX` when empty.
+    pub min_ns: u64,
+    /// Exact largest time; 0 when empty.
+    pub max_ns: u64,
+}
+
+impl Default for Counts {
+    fn default() -> Counts {
+        Counts { buckets: Vec::new(), over_range: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+    }
+}
+
+impl Counts {
+    /// Number of times counted.
+    pub fn total(&self) -> u64 {
+        self.buckets.iter().map(|(_, count)| count).sum::<u64>() + self.over_range
+    }
+
+    /// Exact mean, in nanoseconds; `None` when empty.
+    pub fn mean_ns(&self) -> Option<f64> {
+        let total = self.total();
+        (total > 0).then(|| self.sum_ns as f64 / total as f64)
+    }
+
+    /// Adds another snapshot to this one: the same as having counted both.
+    pub fn merge(&mut self, other: &Counts) {
+        if !other.buckets.is_empty() {
+            if self.buckets.is_empty() {
+                self.buckets.clone_from(&other.buckets);
+            } else {
+                self.buckets = merge_sorted(&self.buckets, &other.buckets);
+            }
+        }
+        self.over_range += other.over_range;
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// The time that the share `fraction` (0 to 1) of all counted times does not exceed, in nanoseconds: the upper
+    /// edge of its bucket, at most the exact maximum. `None` when empty. The rank is `ceil(fraction * total)`, at
+    /// least 1 (nearest-rank definition).
+    ///
+    /// A rank that falls among the times over range is answered with the exact maximum.
+    pub fn percentile_ns(&self, fraction: f64) -> Option<u64> {
+        let total = self.total();
+        if total == 0 {
+            return None;
+        }
+        let rank = ((fraction * total as f64).ceil() as u64).clamp(1, total);
+        let mut seen = 0;
+        for (bucket, count) in &self.buckets {
+            seen += count;
+            if seen >= rank {
+                return Some(bucket_high_ns(*bucket).min(self.max_ns));
+            }
+        }
+        Some(self.max_ns)
+    }
+
+    /// How many counted times lie above the percentile of `fraction`.
+    pub fn samples_above(&self, fraction: f64) -> u64 {
+        let total = self.total();
+        total - ((fraction * total as f64).ceil() as u64).clamp(0, total)
+    }
+}
+
+fn merge_sorted(a: &[(u32, u64)], b: &[(u32, u64)]) -> Vec<(u32, u64)> {
+    let mut out = Vec::with_capacity(a.len() + b.len());
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].0.cmp(&b[j].0) {
+            std::cmp::Ordering::Less => {
+                out.push(a[i]);
+                i += 1;
+            }
+            std::cmp::Ordering::Greater => {
+                out.push(b[j]);
+                j += 1;
+            }
+            std::cmp::Ordering::Equal => {
+                out.push((a[i].0, a[i].1 + b[j].1));
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    out.extend_from_slice(&a[i..]);
+    out.extend_from_slice(&b[j..]);
+    out
+}

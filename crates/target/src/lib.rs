@@ -1,0 +1,55 @@
+//! What operations are sent to: the trait [`Target`] and its implementations.
+//!
+//! A target is opened for `queue_depth` operations and so always has room. It knows nothing of schedules, workers or
+//! statistics.
+
+use workload::op::Op;
+
+/// The end of one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The tag it was submitted with.
+    pub tag: u32,
+    /// Bytes moved, or a negated Linux error number.
+    pub result: i32,
+}
+
+/// Why a target cannot go on at all. A failed operation is not that: it is a [`Completion`].
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// The kernel refused to take or return operations.
+    #[error("drive {target}: {source}")]
+    Drive {
+        /// What is driven: `io_uring`, a path.
+        target: String,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
+}
+
+/// What operations are sent to. One worker owns one target; tags are `0..queue_depth`.
+pub trait Target {
+    /// Takes an operation. It may reach the storage now or at the next [`Target::reap`].
+    ///
+    /// # Errors
+    /// The target is gone for good.
+    fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError>;
+
+    /// Sends what was submitted, in one system call, and appends what has completed. Waits until at least one
+    /// operation has completed or the clock has reached `until_ns` (the engine's clock, nanoseconds); with
+    /// `until_ns` in the past it only looks.
+    ///
+    /// # Errors
+    /// The target is gone for good.
+    fn reap(&mut self, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), TargetError>;
+
+    /// The memory of slot `tag`, of the largest transfer size: filled by the engine before a write, inspected after
+    /// a read. `None` where no data moves (the null target).
+    fn buffer(&mut self, tag: u32) -> Option<&mut [u8]>;
+
+    /// Gives up the target after the last completion.
+    ///
+    /// # Errors
+    /// What was written could not be closed properly.
+    fn close(self) -> Result<(), TargetError>;
+}

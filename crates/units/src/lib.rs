@@ -1,0 +1,21 @@
+//! Quantities with their dimension: bytes, rates, percent, moments.
+//!
+//! For: every boundary between crates, so that a number never loses its unit. Not for: hot loops, which use raw
+//! integers named with their unit (`issued_ns`), nor for reading clocks, which no core does.
+//!
+//! Parsing accepts the habits of the field (`4k` is 4 KiB as in fio and Vdbench, `4KB` is decimal); printing is
+//! always IEC for bytes, and a rate carries `/s`.
+
+mod bytes;
+mod duration;
+mod error;
+mod instant;
+mod percent;
+mod rate;
+
+pub use bytes::Bytes;
+pub use duration::{Nanos, parse_duration, print_duration};
+pub use error::ParseError;
+pub use instant::Instant;
+pub use percent::Percent;
+pub use rate::{BytesPerSec, OpsPerSec};

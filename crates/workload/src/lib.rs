@@ -1,0 +1,17 @@
+//! What to do to a target: the experiment a user writes, the plan it resolves to, and the stream of operations.
+//!
+//! A core: no clock, no file, no socket, no thread, no environment. Operation *i* of a stream is a pure function of
+//! the seed and *i* (the idea is latte's and lading's), so hosts split a run by splitting *i*, a failure is replayed
+//! by its number, and data is verified without being stored.
+//!
+//! Reading order: [`plan`] (the resolved types that flow), [`op`] (one operation and the stream of them),
+//! [`pattern`], [`mix`], [`arrival`], [`data`].
+
+pub mod arrival;
+pub mod data;
+pub mod mix;
+pub mod op;
+pub mod outcome;
+pub mod pattern;
+pub mod plan;
+pub mod random;

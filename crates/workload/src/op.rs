@@ -1,0 +1,167 @@
+//! One operation, and the stream of them as a pure function of (seed, i).
+
+use crate::mix::Mix;
+use crate::pattern::Places;
+use crate::plan::Stream;
+use crate::random;
+
+/// What an operation does. The number is the index of its counters everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum OpKind {
+    /// Reads `size_bytes` at `offset_bytes`.
+    Read = 0,
+    /// Writes `size_bytes` at `offset_bytes`.
+    Write = 1,
+    /// Makes what was written to the file durable.
+    Fsync = 2,
+}
+
+impl OpKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Fsync];
+    /// How many kinds there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// The name in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OpKind::Read => "read",
+            OpKind::Write => "write",
+            OpKind::Fsync => "fsync",
+        }
+    }
+}
+
+/// One operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// Its number in the stream: `i = step * lanes + lane`.
+    pub index: u64,
+    /// Where it begins in the file.
+    pub offset_bytes: u64,
+    /// How much it moves; 0 for fsync.
+    pub size_bytes: u32,
+    /// Which file of the stream's file set.
+    pub file: u32,
+    /// What it does.
+    pub kind: OpKind,
+}
+
+/// The operations of one stream: a pure function of (seed, lane, step). Cheap to share, holds no position.
+#[derive(Clone, Debug)]
+pub struct OpStream {
+    mix: Mix,
+    place_seed: u64,
+    lanes: u32,
+    /// Operations come in cycles of this many data operations and one fsync; 0 without fsync.
+    data_ops_per_fsync: u64,
+    sizes: Vec<SizeClass>,
+    size_weight_sum: u64,
+}
+
+/// One transfer size with its places.
+#[derive(Clone, Debug)]
+struct SizeClass {
+    size_bytes: u32,
+    /// Sum of the weights of this class and those before it.
+    weight_to_here: u64,
+    /// Distance of neighbouring places: the smallest transfer size.
+    align_bytes: u64,
+    places_per_file: u64,
+    one_file: bool,
+    places: Places,
+}
+
+impl OpStream {
+    /// Prepares the stream with a run's seed. `stream.workers` is the number of lanes.
+    pub fn new(stream: &Stream, seed: u64) -> OpStream {
+        let seed = random::derive(seed, name_number(&stream.name));
+        let set = &stream.working_set;
+        let align_bytes = stream.transfer_sizes.iter().map(|s| s.size_bytes).min().unwrap_or(512);
+        let mut weight = 0;
+        let sizes: Vec<SizeClass> = stream
+            .transfer_sizes
+            .iter()
+            .map(|size| {
+                weight += u64::from(size.weight);
+                assert!(size.size_bytes <= set.area_bytes, "the plan allows only transfers that fit");
+                let places_per_file = (set.area_bytes - size.size_bytes) / align_bytes + 1;
+                let places = places_per_file * u64::from(set.files);
+                SizeClass {
+                    size_bytes: u32::try_from(size.size_bytes).expect("the plan allows below 4 GiB"),
+                    weight_to_here: weight,
+                    align_bytes,
+                    places_per_file,
+                    one_file: set.files == 1,
+                    places: Places::new(stream.access_pattern, places, stream.workers),
+                }
+            })
+            .collect();
+        let write_permille = u64::from(1000 - stream.read_permille);
+        let data_ops_per_fsync = match stream.fsync_every_writes {
+            Some(writes) if write_permille > 0 => {
+                (u64::from(writes) * 1000).div_ceil(write_permille)
+            }
+            _ => 0,
+        };
+        OpStream {
+            mix: Mix::new(stream.read_permille, seed),
+            place_seed: random::derive(seed, 0x9_1ACE),
+            lanes: stream.workers,
+            data_ops_per_fsync,
+            sizes,
+            size_weight_sum: weight,
+        }
+    }
+
+    /// The operation of step `step` (from 0) of worker `lane` (from 0).
+    #[inline]
+    pub fn op(&self, lane: u32, step: u64) -> Op {
+        let index = step * u64::from(self.lanes) + u64::from(lane);
+        if self.data_ops_per_fsync == 0 {
+            return self.data_op(lane, step, index);
+        }
+        let cycle = self.data_ops_per_fsync + 1;
+        let (cycles, within) = (step / cycle, step % cycle);
+        let data_step = cycles * self.data_ops_per_fsync + within;
+        if within < self.data_ops_per_fsync {
+            return self.data_op(lane, data_step, index);
+        }
+        // The fsync goes to the file of the operation before it.
+        let before = self.data_op(lane, data_step - 1, index);
+        Op { index, offset_bytes: 0, size_bytes: 0, file: before.file, kind: OpKind::Fsync }
+    }
+
+    #[inline]
+    fn data_op(&self, lane: u32, step: u64, index: u64) -> Op {
+        let bits = random::at(self.place_seed, step * u64::from(self.lanes) + u64::from(lane));
+        let size = if self.sizes.len() == 1 { &self.sizes[0] } else { self.size_class(bits) };
+        let place = size.places.place(lane, step, bits);
+        let (file, place_in_file) = if size.one_file {
+            (0, place)
+        } else {
+            ((place / size.places_per_file) as u32, place % size.places_per_file)
+        };
+        Op {
+            index,
+            offset_bytes: place_in_file * size.align_bytes,
+            size_bytes: size.size_bytes,
+            file,
+            kind: if self.mix.is_read(lane, step) { OpKind::Read } else { OpKind::Write },
+        }
+    }
+
+    fn size_class(&self, bits: u64) -> &SizeClass {
+        let draw = random::below(random::mix64(!bits), self.size_weight_sum);
+        let found = self.sizes.iter().find(|class| draw < class.weight_to_here);
+        found.expect("the last class ends at the sum of weights")
+    }
+}
+
+/// A number for a stream's name (FNV-1a, 64 bit), so that streams of one run differ.
+fn name_number(name: &str) -> u64 {
+    name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+    })
+}

@@ -1,0 +1,286 @@
+//! The plan: every sweep value, repeat and seed resolved; nothing left to default. `fourcorners plan` prints it,
+//! `run` does it, the store keeps it whole.
+//!
+//! The types are plain records; a number carries its unit in the field's name because these names are also what is
+//! read in the stored JSON.
+
+use serde::{Deserialize, Serialize};
+
+use crate::arrival::Arrival;
+use crate::data::DataPattern;
+use crate::pattern::AccessPattern;
+
+/// The whole of what `run` will do, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The experiment's name.
+    pub name: String,
+    /// Where the experiment came from: a file's path as given, or `profile:four-corners`.
+    pub source: String,
+    /// What is sent operations.
+    pub target: TargetSpec,
+    /// How operations are sent; `auto` is settled by a probe before the first run and stored with the results.
+    pub engine: EngineChoice,
+    /// Workers are pinned to processors, one each, in the order of `sched_getaffinity`.
+    pub pin: bool,
+    /// What is read is checked against what was written.
+    pub verify: bool,
+    /// The seed from which each run's seed was derived.
+    pub seed: u64,
+    /// The seed of the data in the target's files.
+    pub data_seed: u64,
+    /// The steps in the order in which they are done.
+    pub steps: Vec<Step>,
+}
+
+/// What operations are sent to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetSpec {
+    /// A directory, through the kernel's file system.
+    Directory {
+        /// Its path as the user gave it.
+        path: String,
+    },
+    /// Nothing: operations complete at once. Shows the generator's own ceiling.
+    Null,
+}
+
+/// How operations reach the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineChoice {
+    /// A short probe decides before the first run.
+    Auto,
+    /// io_uring, one ring for each worker.
+    IoUring,
+    /// `pread` and `pwrite`, a thread for each operation in flight.
+    Psync,
+}
+
+/// One step of a plan. A later step kind, `Search`, emits runs from what was measured; each is a stored [`Run`] too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// A run that is known beforehand.
+    Fixed(Run),
+}
+
+/// One load point, one repeat.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its place in the plan's order, from 0.
+    pub index: u32,
+    /// The variant's name, for example `random read 8 KiB`; the experiment's name where it has no variants.
+    pub variant: String,
+    /// The values that this load point differs by, as (`stream.key` or `key`, value as a user would write it). Equal
+    /// for all repeats of a load point; empty where nothing is swept.
+    pub parameters: Vec<(String, String)>,
+    /// Which repeat of the load point, from 0.
+    pub repeat: u32,
+    /// The seed of this run's operation streams.
+    pub seed: u64,
+    /// What runs together.
+    pub streams: Vec<Stream>,
+    /// When it warms up, measures and stops.
+    pub phases: Phases,
+    /// Failed operations that are tolerated before the run is ended as failed.
+    pub tolerated_errors: u64,
+    /// The age at which an outstanding operation is given up and the run ended, in nanoseconds.
+    pub operation_deadline_ns: u64,
+}
+
+/// The phases of a run on the clock, each a whole number of intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phases {
+    /// Operations run but are not part of the window, in nanoseconds.
+    pub warm_up_ns: u64,
+    /// The window that is reported, in nanoseconds.
+    pub measure_ns: u64,
+    /// The reporting period, in nanoseconds.
+    pub interval_ns: u64,
+}
+
+/// One named stream of operations with its own workers and its own results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stream {
+    /// Its name, unique in the run.
+    pub name: String,
+    /// Reads in a thousand data operations; the rest are writes.
+    pub read_permille: u16,
+    /// Transfer sizes and their weights; one entry where there is one size.
+    pub transfer_sizes: Vec<WeightedSize>,
+    /// Where operations go in the working set.
+    pub access_pattern: AccessPattern,
+    /// The bytes that can be touched.
+    pub working_set: WorkingSet,
+    /// The limit on operations in flight for each worker.
+    pub queue_depth: u32,
+    /// Workers in all, over all hosts.
+    pub workers: u32,
+    /// When operations become due.
+    pub arrival: Arrival,
+    /// Files are opened with O_DIRECT.
+    pub direct: bool,
+    /// Files are opened with O_DSYNC.
+    pub dsync: bool,
+    /// An fsync follows every this many writes of a worker.
+    pub fsync_every_writes: Option<u32>,
+    /// What is written.
+    pub data: DataPattern,
+}
+
+/// A transfer size and its share of the operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WeightedSize {
+    /// Bytes moved by one operation, a multiple of 512.
+    pub size_bytes: u64,
+    /// Share of operations: this weight over the sum of weights.
+    pub weight: u32,
+}
+
+/// The bytes a stream can touch: the first `area_bytes` of each of `files` files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkingSet {
+    /// Number of files.
+    pub files: u32,
+    /// Size of each file.
+    pub file_size_bytes: u64,
+    /// How much of each file, from its start, is touched; at most the file's size.
+    pub area_bytes: u64,
+}
+
+/// Files that a plan needs, with their size and content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSet {
+    /// Leading part of the files' names; see [`FileSet::file_name`].
+    pub stream: String,
+    /// Number of files.
+    pub files: u32,
+    /// Size of each file.
+    pub file_size_bytes: u64,
+    /// What the fill writes.
+    pub data: DataPattern,
+    /// Bytes covered by one stamp of the data pattern: 4,096, or 512 where transfers are smaller or unaligned.
+    pub tile_bytes: u32,
+}
+
+impl Stream {
+    /// The files this stream works on. Streams of one name and one file size share them.
+    pub fn file_set(&self) -> FileSet {
+        let whole = self.transfer_sizes.iter().all(|s| s.size_bytes.is_multiple_of(4096));
+        FileSet {
+            stream: self.name.clone(),
+            files: self.working_set.files,
+            file_size_bytes: self.working_set.file_size_bytes,
+            data: self.data,
+            tile_bytes: if whole { 4096 } else { 512 },
+        }
+    }
+
+    /// The limit on operations in flight over all workers (SNIA's OIO).
+    pub fn queue_depth_total(&self) -> u64 {
+        u64::from(self.queue_depth) * u64::from(self.workers)
+    }
+
+    /// The largest transfer size, in bytes.
+    pub fn transfer_size_max_bytes(&self) -> u64 {
+        self.transfer_sizes.iter().map(|s| s.size_bytes).max().unwrap_or(0)
+    }
+}
+
+impl FileSet {
+    /// The name of file `index` (from 0) inside the target directory.
+    pub fn file_name(&self, index: u32) -> String {
+        format!("{}-{}-{index:04}.data", self.stream, self.file_size_bytes)
+    }
+
+    /// Size of all files together, in bytes.
+    pub fn total_bytes(&self) -> u64 {
+        u64::from(self.files) * self.file_size_bytes
+    }
+}
+
+impl Plan {
+    /// The runs in order (a `Search` step will not be known beforehand).
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.steps.iter().map(|step| match step {
+            Step::Fixed(run) => run,
+        })
+    }
+
+    /// Every file set that some run needs, without repetition. Two runs that want the same files with different
+    /// numbers of them share the larger set.
+    pub fn file_sets(&self) -> Vec<FileSet> {
+        let mut sets: Vec<FileSet> = Vec::new();
+        for wanted in self.runs().flat_map(|run| &run.streams).map(Stream::file_set) {
+            let same = |set: &&mut FileSet| {
+                set.stream == wanted.stream && set.file_size_bytes == wanted.file_size_bytes
+            };
+            match sets.iter_mut().find(same) {
+                Some(set) => {
+                    set.files = set.files.max(wanted.files);
+                    set.tile_bytes = set.tile_bytes.min(wanted.tile_bytes);
+                }
+                None => sets.push(wanted),
+            }
+        }
+        sets
+    }
+}
+
+impl Phases {
+    /// From the first operation to the last that is issued, in nanoseconds.
+    pub const fn total_ns(&self) -> u64 {
+        self.warm_up_ns + self.measure_ns
+    }
+
+    /// The window as interval numbers: intervals `first..end` are measured, those before are warm-up, those from
+    /// `end` on are cool-down.
+    pub const fn window(&self) -> (u32, u32) {
+        let first = self.warm_up_ns.div_ceil(self.interval_ns);
+        let end = self.total_ns() / self.interval_ns;
+        (first as u32, end as u32)
+    }
+}
+
+impl Run {
+    /// `random read 8 KiB, queue_depth=4`: the load point in words, without the repeat.
+    pub fn load_point(&self) -> String {
+        let mut words = self.variant.clone();
+        for (key, value) in &self.parameters {
+            words.push_str(&format!(", {key}={value}"));
+        }
+        words
+    }
+}
+
+/// The share of a run that one host does: for each stream a range of its lanes. Because operation `i` is
+/// `step * lanes + lane`, the shares of all hosts are a partition of the run's operations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The whole run, the same on every host.
+    pub run: Run,
+    /// `lanes[stream]`: the lanes `start..end` that this host drives.
+    pub lanes: Vec<std::ops::Range<u32>>,
+}
+
+impl Run {
+    /// Splits the run over `hosts` hosts, as evenly as the lanes allow; a local run is a fleet of one.
+    pub fn split(&self, hosts: u32) -> Vec<Assignment> {
+        assert!(hosts > 0, "a fleet has at least one host");
+        let share = |workers: u32, host: u32| {
+            (u64::from(workers) * u64::from(host) / u64::from(hosts)) as u32
+        };
+        (0..hosts)
+            .map(|host| Assignment {
+                run: self.clone(),
+                lanes: self
+                    .streams
+                    .iter()
+                    .map(|s| share(s.workers, host)..share(s.workers, host + 1))
+                    .collect(),
+            })
+            .collect()
+    }
+}
