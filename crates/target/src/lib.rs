@@ -1,7 +1,15 @@
-//! What operations are sent to: the trait [`Target`] and its implementations.
+//! What operations are sent to: the trait [`Target`] and its implementations; and the directory that a file target
+//! works in, with its safety rules.
 //!
 //! A target is opened for `queue_depth` operations and so always has room. It knows nothing of schedules, workers or
-//! statistics.
+//! statistics. To add one, implement [`Target`]; `null.rs` is the smallest example.
+
+pub mod null;
+pub mod posix;
+pub mod psync;
+pub mod ring;
+
+use std::time::Duration;
 
 use workload::op::Op;
 
@@ -25,6 +33,22 @@ pub enum TargetError {
         /// The kernel's answer.
         source: std::io::Error,
     },
+    /// A file cannot be opened.
+    #[error("open {path}: {source}")]
+    Open {
+        /// Which.
+        path: String,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
+    /// There is no memory for the operations in flight.
+    #[error("map {bytes} bytes for operations in flight: {source}")]
+    Memory {
+        /// How much was wanted.
+        bytes: u64,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
 }
 
 /// What operations are sent to. One worker owns one target; tags are `0..queue_depth`.
@@ -36,20 +60,14 @@ pub trait Target {
     fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError>;
 
     /// Sends what was submitted, in one system call, and appends what has completed. Waits until at least one
-    /// operation has completed or the clock has reached `until_ns` (the engine's clock, nanoseconds); with
-    /// `until_ns` in the past it only looks.
+    /// operation has completed or `wait` has passed; with a `wait` of zero it sends and only looks.
     ///
     /// # Errors
     /// The target is gone for good.
-    fn reap(&mut self, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), TargetError>;
+    fn reap(&mut self, wait: Duration, done: &mut Vec<Completion>) -> Result<(), TargetError>;
 
     /// The memory of slot `tag`, of the largest transfer size: filled by the engine before a write, inspected after
     /// a read. `None` where no data moves (the null target).
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]>;
 
-    /// Gives up the target after the last completion.
-    ///
-    /// # Errors
-    /// What was written could not be closed properly.
-    fn close(self) -> Result<(), TargetError>;
 }

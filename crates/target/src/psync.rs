@@ -1,0 +1,85 @@
+//! Files through `pread` and `pwrite`: one operation in flight, done while it is submitted. For places where io_uring
+//! is refused or slower (tmpfs punts buffered reads to kernel workers, three times the cost).
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use uring::buffers::Buffers;
+use workload::op::{Op, OpKind};
+
+use crate::posix::{self, FileAccess};
+use crate::{Completion, Target, TargetError};
+
+/// EINTR is answered by trying again, at most this often; a signal storm must not hang an operation.
+const INTERRUPTED_TRIES_MAX: u32 = 100;
+
+/// One blocking operation at a time.
+#[derive(Debug)]
+pub struct Psync {
+    files: Vec<File>,
+    buffers: Buffers,
+    finished: Option<Completion>,
+}
+
+impl Psync {
+    /// Opens the files.
+    ///
+    /// # Errors
+    /// A file cannot be opened, or there is no memory.
+    pub fn open(access: &FileAccess) -> Result<Psync, TargetError> {
+        Ok(Psync {
+            files: access.open()?,
+            buffers: posix::buffers(1, access.transfer_size_max_bytes)?,
+            finished: None,
+        })
+    }
+
+    #[inline]
+    fn attempt(&mut self, op: &Op) -> io::Result<usize> {
+        let file = &self.files[op.file as usize];
+        let memory = self.buffers.slot(0);
+        match op.kind {
+            OpKind::Read => file.read_at(&mut memory[..op.size_bytes as usize], op.offset_bytes),
+            OpKind::Write => file.write_at(&memory[..op.size_bytes as usize], op.offset_bytes),
+            OpKind::Fsync => file.sync_data().map(|()| 0),
+        }
+    }
+}
+
+impl Target for Psync {
+    #[inline]
+    fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError> {
+        let mut answer = self.attempt(op);
+        for _ in 0..INTERRUPTED_TRIES_MAX {
+            match &answer {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    answer = self.attempt(op);
+                }
+                _ => break,
+            }
+        }
+        let result = match answer {
+            Ok(bytes) => bytes as i32,
+            Err(error) => -error.raw_os_error().unwrap_or(5),
+        };
+        self.finished = Some(Completion { tag, result });
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(&mut self, wait: Duration, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+        match self.finished.take() {
+            Some(completion) => done.push(completion),
+            None if !wait.is_zero() => std::thread::sleep(wait),
+            None => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn buffer(&mut self, tag: u32) -> Option<&mut [u8]> {
+        Some(self.buffers.slot(tag as usize))
+    }
+}

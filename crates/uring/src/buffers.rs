@@ -1,0 +1,111 @@
+//! Page-aligned memory for operations in flight, one slot each.
+
+use std::io;
+use std::ptr::NonNull;
+
+/// Memory is aligned to this, enough for direct I/O everywhere.
+pub const ALIGN_BYTES: usize = 4096;
+/// From this size on the region asks for huge pages: a copy of many slots then stays within few TLB entries.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// `slots` slots of equal size in one mapping, zeroed.
+#[derive(Debug)]
+pub struct Buffers {
+    start: NonNull<u8>,
+    mapped_bytes: usize,
+    slot_bytes: usize,
+    slots: usize,
+}
+
+// SAFETY: the mapping is owned by this value alone and is reached only through its methods.
+unsafe impl Send for Buffers {}
+
+impl Buffers {
+    /// Maps `slots` slots, each of at least `slot_bytes`, rounded up to whole pages.
+    ///
+    /// # Errors
+    /// The kernel has no memory for it.
+    pub fn new(slots: usize, slot_bytes: usize) -> io::Result<Buffers> {
+        let slot_bytes = slot_bytes.next_multiple_of(ALIGN_BYTES).max(ALIGN_BYTES);
+        let mapped_bytes = slots
+            .checked_mul(slot_bytes)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?
+            .max(ALIGN_BYTES);
+        // SAFETY: an anonymous private mapping at an address of the kernel's choice aliases nothing.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                mapped_bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        if mapped_bytes >= HUGE_PAGE_BYTES {
+            // SAFETY: the range is the mapping made above. The answer is a hint's: a refusal changes nothing.
+            unsafe { libc::madvise(start, mapped_bytes, libc::MADV_HUGEPAGE) };
+        }
+        let start = NonNull::new(start.cast()).expect("mmap never returns null without MAP_FIXED");
+        Ok(Buffers { start, mapped_bytes, slot_bytes, slots })
+    }
+
+    /// Number of slots.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Bytes of each slot.
+    pub fn slot_bytes(&self) -> usize {
+        self.slot_bytes
+    }
+
+    /// The memory of slot `slot`.
+    #[inline]
+    pub fn slot(&mut self, slot: usize) -> &mut [u8] {
+        assert!(slot < self.slots, "slot {slot} of {}", self.slots);
+        // SAFETY: the range lies within the mapping, which is initialised (zeroed) and borrowed through `self`.
+        unsafe {
+            std::slice::from_raw_parts_mut(
+                self.start.as_ptr().add(slot * self.slot_bytes),
+                self.slot_bytes,
+            )
+        }
+    }
+
+    /// The address of slot `slot`, for the kernel.
+    pub(crate) fn address(&self, slot: usize) -> *mut u8 {
+        assert!(slot < self.slots, "slot {slot} of {}", self.slots);
+        // SAFETY: the offset lies within the mapping.
+        unsafe { self.start.as_ptr().add(slot * self.slot_bytes) }
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        // SAFETY: the range is the mapping made in `new`; nothing borrows it any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.mapped_bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_aligned_apart_and_zeroed() {
+        let mut buffers = Buffers::new(3, 5000).expect("12 KiB can be mapped");
+        assert_eq!(buffers.slot_bytes(), 8192);
+        for slot in 0..3 {
+            assert!(buffers.address(slot).addr().is_multiple_of(ALIGN_BYTES));
+            assert!(buffers.slot(slot).iter().all(|byte| *byte == 0));
+            buffers.slot(slot).fill(slot as u8 + 1);
+        }
+        for slot in 0..3 {
+            assert!(buffers.slot(slot).iter().all(|byte| *byte == slot as u8 + 1));
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! One worker's ring: registered files, registered buffers, batches in and out.
+//!
+//! A ring is made, used and dropped by one thread (SINGLE_ISSUER), and completions are delivered only when that
+//! thread enters the kernel (DEFER_TASKRUN), so that no interrupt runs our completions in the middle of a batch.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{IoUring, opcode};
+
+use crate::buffers::Buffers;
+
+/// What a ring was granted by this kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granted {
+    /// SINGLE_ISSUER and DEFER_TASKRUN (Linux 6.1 or newer).
+    pub defer_taskrun: bool,
+    /// Buffers are registered: the kernel pins them once instead of for each operation.
+    pub fixed_buffers: bool,
+}
+
+/// A ring for `depth` operations on a fixed set of files.
+pub struct Ring {
+    /// Dropped first (declaration order): closing the ring before its memory is unmapped.
+    ring: IoUring,
+    buffers: Option<Buffers>,
+    files: Vec<OwnedFd>,
+    granted: Granted,
+    /// `in_flight[tag]`: the kernel may touch the slot's memory.
+    in_flight: Vec<bool>,
+    outstanding: usize,
+    unsubmitted: usize,
+}
+
+impl Ring {
+    /// Makes a ring for operations tagged `0..buffers.slots()` on `files`. Must be called by the thread that will use
+    /// it.
+    ///
+    /// # Errors
+    /// io_uring is refused (old kernel, `kernel.io_uring_disabled`, seccomp), or files cannot be registered.
+    pub fn open(files: Vec<OwnedFd>, buffers: Buffers) -> io::Result<Ring> {
+        let depth = buffers.slots();
+        let entries = u32::try_from(depth.next_power_of_two().max(2))
+            .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        let (ring, defer_taskrun) = build(entries)?;
+        let descriptors: Vec<i32> = files.iter().map(AsRawFd::as_raw_fd).collect();
+        ring.submitter().register_files(&descriptors)?;
+        let vectors: Vec<libc::iovec> = (0..depth)
+            .map(|slot| libc::iovec {
+                iov_base: buffers.address(slot).cast(),
+                iov_len: buffers.slot_bytes(),
+            })
+            .collect();
+        // SAFETY: the vectors describe slots of `buffers`, which this value keeps until the ring is closed (`Drop`).
+        // A refusal (RLIMIT_MEMLOCK) is not an error: unregistered buffers work too, at a higher cost.
+        let fixed_buffers = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
+        Ok(Ring {
+            ring,
+            in_flight: vec![false; depth],
+            buffers: Some(buffers),
+            files,
+            granted: Granted { defer_taskrun, fixed_buffers },
+            outstanding: 0,
+            unsubmitted: 0,
+        })
+    }
+
+    /// What this kernel granted.
+    pub fn granted(&self) -> Granted {
+        self.granted
+    }
+
+    /// The memory of slot `tag`, which must not be in flight.
+    #[inline]
+    pub fn slot(&mut self, tag: u32) -> &mut [u8] {
+        assert!(!self.in_flight[tag as usize], "the kernel owns the memory of slot {tag}");
+        self.memory().slot(tag as usize)
+    }
+
+    /// Queues a read of `size_bytes` at `offset_bytes` of file `file` into slot `tag`.
+    #[inline]
+    pub fn read(&mut self, tag: u32, file: u32, offset_bytes: u64, size_bytes: u32) {
+        let address = self.claim(tag, file, size_bytes);
+        let entry = if self.granted.fixed_buffers {
+            opcode::ReadFixed::new(Fixed(file), address, size_bytes, tag as u16)
+                .offset(offset_bytes)
+                .build()
+        } else {
+            opcode::Read::new(Fixed(file), address, size_bytes).offset(offset_bytes).build()
+        };
+        self.push(entry.user_data(u64::from(tag)));
+    }
+
+    /// Queues a write of the first `size_bytes` of slot `tag` at `offset_bytes` of file `file`.
+    #[inline]
+    pub fn write(&mut self, tag: u32, file: u32, offset_bytes: u64, size_bytes: u32) {
+        let address = self.claim(tag, file, size_bytes);
+        let entry = if self.granted.fixed_buffers {
+            opcode::WriteFixed::new(Fixed(file), address, size_bytes, tag as u16)
+                .offset(offset_bytes)
+                .build()
+        } else {
+            opcode::Write::new(Fixed(file), address, size_bytes).offset(offset_bytes).build()
+        };
+        self.push(entry.user_data(u64::from(tag)));
+    }
+
+    /// Queues an fdatasync of file `file`.
+    pub fn fsync(&mut self, tag: u32, file: u32) {
+        self.claim(tag, file, 0);
+        let entry = opcode::Fsync::new(Fixed(file)).flags(FsyncFlags::DATASYNC).build();
+        self.push(entry.user_data(u64::from(tag)));
+    }
+
+    /// Sends what is queued. Then, with `wait` above zero, waits until one operation has completed or `wait` has
+    /// passed. Enters the kernel at most once, and not at all where nothing is queued and `wait` is zero and the
+    /// kernel has nothing to deliver.
+    ///
+    /// # Errors
+    /// The ring is unusable. A wait that a signal interrupts is not an error.
+    #[inline]
+    pub fn enter(&mut self, wait: Duration) -> io::Result<()> {
+        let answer = if wait.is_zero() {
+            if self.unsubmitted == 0 && !self.ring.submission().taskrun() {
+                return Ok(());
+            }
+            self.ring.submit()
+        } else {
+            let timeout = Timespec::new().sec(wait.as_secs()).nsec(wait.subsec_nanos());
+            self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+        };
+        match answer {
+            Ok(_) => {}
+            // A timeout, a signal, or a full completion queue: what was queued is on its way all the same, and what
+            // has completed is seen by `drain`.
+            Err(error) => match error.raw_os_error() {
+                Some(libc::ETIME | libc::EINTR | libc::EBUSY) => {}
+                _ => return Err(error),
+            },
+        }
+        self.unsubmitted = self.ring.submission().len();
+        Ok(())
+    }
+
+    /// Calls `each(tag, result)` for every operation that has completed; `result` is the bytes moved or a negated
+    /// error number.
+    #[inline]
+    pub fn drain(&mut self, mut each: impl FnMut(u32, i32)) {
+        for entry in self.ring.completion() {
+            let tag = entry.user_data() as u32;
+            self.in_flight[tag as usize] = false;
+            self.outstanding -= 1;
+            each(tag, entry.result());
+        }
+    }
+
+    /// Marks slot `tag` as the kernel's and returns its address.
+    #[inline]
+    fn claim(&mut self, tag: u32, file: u32, size_bytes: u32) -> *mut u8 {
+        let in_flight = &mut self.in_flight[tag as usize];
+        assert!(!*in_flight, "slot {tag} is in flight already");
+        *in_flight = true;
+        self.outstanding += 1;
+        assert!((file as usize) < self.files.len(), "file {file} of {}", self.files.len());
+        let buffers = self.buffers.as_ref().expect("buffers are there until drop");
+        assert!(size_bytes as usize <= buffers.slot_bytes(), "an operation larger than its slot");
+        buffers.address(tag as usize)
+    }
+
+    #[inline]
+    fn push(&mut self, entry: io_uring::squeue::Entry) {
+        // SAFETY: the entry's memory is slot `tag` of `buffers`, checked in `claim` to be large enough and not used by
+        // another operation; it is neither lent out (`slot`) nor unmapped (`Drop`) before the completion.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        pushed.expect("the queue has an entry for each slot, and a slot has one operation");
+        self.unsubmitted += 1;
+    }
+
+    fn memory(&mut self) -> &mut Buffers {
+        self.buffers.as_mut().expect("buffers are there until drop")
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        if self.outstanding > 0 {
+            // The kernel may still write into the memory: it must stay mapped, so it is given up on purpose.
+            std::mem::forget(self.buffers.take());
+        }
+    }
+}
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ring")
+            .field("files", &self.files.len())
+            .field("granted", &self.granted)
+            .field("outstanding", &self.outstanding)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The best ring this kernel grants, and whether it defers task work.
+fn build(entries: u32) -> io::Result<(IoUring, bool)> {
+    // TASKRUN_FLAG makes pending completions visible in the ring's flags: without it a look without a wait would never
+    // deliver them under DEFER_TASKRUN.
+    let mut best = IoUring::builder();
+    best.setup_single_issuer()
+        .setup_defer_taskrun()
+        .setup_taskrun_flag()
+        .setup_submit_all()
+        .setup_cqsize(entries * 2);
+    match best.build(entries) {
+        Ok(ring) => Ok((ring, true)),
+        // EINVAL: the kernel does not know these flags. Anything else is a refusal of io_uring itself.
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+            let mut plain = IoUring::builder();
+            plain.setup_cqsize(entries * 2);
+            Ok((plain.build(entries)?, false))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    fn done(ring: &mut Ring, wanted: usize) -> Vec<(u32, i32)> {
+        let mut all = Vec::new();
+        for _ in 0..1000 {
+            ring.enter(Duration::from_millis(100)).expect("the ring works");
+            ring.drain(|tag, result| all.push((tag, result)));
+            if all.len() >= wanted {
+                break;
+            }
+        }
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn what_is_written_through_the_ring_is_read_back() {
+        let file = tempfile::tempfile().expect("a temporary file");
+        let other = file.try_clone().expect("a second descriptor");
+        let buffers = Buffers::new(4, 4096).expect("memory");
+        let mut ring = Ring::open(vec![file.into()], buffers).expect("io_uring is allowed here");
+        for tag in 0..3 {
+            ring.slot(tag).fill(b'a' + tag as u8);
+            ring.write(tag, 0, u64::from(tag) * 4096, 4096);
+        }
+        assert_eq!(done(&mut ring, 3), [(0, 4096), (1, 4096), (2, 4096)]);
+        ring.fsync(3, 0);
+        assert_eq!(done(&mut ring, 1), [(3, 0)]);
+        let mut seen = vec![0; 4096];
+        other.read_exact_at(&mut seen, 8192).expect("the third block is there");
+        assert!(seen.iter().all(|byte| *byte == b'c'));
+        ring.read(3, 0, 4096, 4096);
+        assert_eq!(done(&mut ring, 1), [(3, 4096)]);
+        assert!(ring.slot(3).iter().all(|byte| *byte == b'b'));
+    }
+
+    #[test]
+    fn errors_come_back_as_negated_numbers() {
+        let file = std::fs::File::open("/proc/self/status").expect("a readable file");
+        let mut ring =
+            Ring::open(vec![file.into()], Buffers::new(1, 4096).expect("memory")).expect("a ring");
+        ring.write(0, 0, 0, 512);
+        assert_eq!(done(&mut ring, 1), [(0, -libc::EBADF)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the kernel owns the memory")]
+    fn memory_in_flight_is_not_lent_out() {
+        let file = tempfile::tempfile().expect("a temporary file");
+        let mut ring =
+            Ring::open(vec![file.into()], Buffers::new(1, 4096).expect("memory")).expect("a ring");
+        ring.read(0, 0, 0, 4096);
+        ring.slot(0);
+    }
+}
