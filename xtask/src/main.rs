@@ -1,1 +1,53 @@
-fn main() {}
+//! The project's own tools: `cargo xtask tidy | check`.
+//!
+//! `tidy` holds the rules that no compiler holds (who may import whom, which words are used, whether
+//! links lead somewhere); `check` is the one command that says whether the tree is good, the same
+//! at the desk and in CI. Nothing here is part of the product. The idea of a `tidy` that is an
+//! ordinary program with ordinary tests comes from rustc and TigerBeetle.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+mod check;
+mod install;
+mod tidy;
+
+const USAGE: &str = "\
+The project's own tools.
+
+Usage: cargo xtask <COMMAND>
+
+Commands:
+  tidy               check the rules of the house (ARCHITECTURE.md, CONTRIBUTING.md)
+  check              everything: format, tidy, clippy, tests, the report in a browser
+  check --fast       the same without the browser
+  check --install    first install the Debian packages that the tests need and that are missing
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["tidy"] => tidy::run(&root()),
+        ["check", flags @ ..] => check::Options::parse(flags)
+            .map_err(anyhow::Error::msg)
+            .and_then(|options| check::run(&root(), options)),
+        [] | ["help" | "--help" | "-h"] => write!(std::io::stdout(), "{USAGE}").map_err(Into::into),
+        other => Err(anyhow::anyhow!("no command `{}`\n\n{USAGE}", other.join(" "))),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing can be done where standard error is closed; the exit code still tells.
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The top of the checkout: the parent of this package's folder.
+fn root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().expect("xtask is a folder of the checkout").to_path_buf()
+}

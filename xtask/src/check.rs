@@ -1,0 +1,154 @@
+//! `cargo xtask check`: the one command that says whether the tree is good.
+//!
+//! Cheapest first, so that a slip is told in seconds; the tests come last, so that what the test
+//! runners print at their end is what the reader sees last. Nothing is skipped in silence: what is
+//! missing on the machine is an error that names it.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{install, tidy};
+
+/// What `check` was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Leave out the browser.
+    fast: bool,
+    /// Install Debian packages that are missing.
+    install: bool,
+}
+
+impl Options {
+    /// Reads the flags.
+    ///
+    /// # Errors
+    /// A flag that is not known, in words.
+    pub(crate) fn parse(flags: &[&str]) -> Result<Options, String> {
+        let mut options = Options::default();
+        for flag in flags {
+            match *flag {
+                "--fast" => options.fast = true,
+                "--install" => options.install = true,
+                other => return Err(format!("`check` knows --fast and --install, not `{other}`")),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// One thing to do.
+enum Step {
+    /// See that the machine has what the tests need; `install` what is missing.
+    Packages { browser: bool, install: bool },
+    /// The rules of the house.
+    Tidy,
+    /// A program and its arguments, run at the checkout's top.
+    Program(&'static str, &'static [&'static str]),
+}
+
+fn steps(options: Options) -> Vec<(&'static str, Step)> {
+    let browser = !options.fast;
+    let mut steps = vec![
+        ("packages", Step::Packages { browser, install: options.install }),
+        ("format", Step::Program("cargo", &["fmt", "--all", "--", "--check"])),
+        ("tidy", Step::Tidy),
+        (
+            "clippy",
+            Step::Program(
+                "cargo",
+                &[
+                    "clippy",
+                    "--workspace",
+                    "--all-targets",
+                    "--locked",
+                    "--quiet",
+                    "--",
+                    "-D",
+                    "warnings",
+                ],
+            ),
+        ),
+        ("tests", Step::Program("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"])),
+    ];
+    if browser {
+        steps.push(("browser", Step::Program("tests/browser/run.sh", &[])));
+    }
+    steps
+}
+
+/// Does all steps and stops at the first that fails.
+///
+/// # Errors
+/// The step that failed, by name.
+pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
+    let mut err = std::io::stderr();
+    for (name, step) in steps(options) {
+        writeln!(err, "==> {name}")?;
+        let begun = Instant::now();
+        let result = match step {
+            Step::Packages { browser, install } => install::provide(browser, install),
+            Step::Tidy => tidy::run(root),
+            Step::Program(program, arguments) => run_program(root, program, arguments),
+        };
+        let took = seconds(begun.elapsed());
+        if let Err(error) = result {
+            bail!("check failed at the step `{name}` after {took}: {error:#}");
+        }
+        writeln!(err, "==> {name}: good, {took}")?;
+    }
+    Ok(())
+}
+
+/// Runs a program with our own standard streams; its output is the user's to see, whole.
+pub(crate) fn run_program(root: &Path, program: &str, arguments: &[&str]) -> Result<()> {
+    let path = if program.contains('/') { root.join(program) } else { program.into() };
+    let status = Command::new(&path)
+        .args(arguments)
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .status()
+        .with_context(|| format!("start {program}"))?;
+    if !status.success() {
+        bail!("`{program} {}` ended with {status}", arguments.join(" "));
+    }
+    Ok(())
+}
+
+fn seconds(took: Duration) -> String {
+    format!("{:.1} s", took.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(options: Options) -> Vec<&'static str> {
+        steps(options).into_iter().map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn check_runs_everything_and_fast_leaves_out_the_browser_alone() {
+        let all = names(Options::default());
+        assert_eq!(all, ["packages", "format", "tidy", "clippy", "tests", "browser"]);
+        let fast = names(Options { fast: true, install: false });
+        assert_eq!(fast, &all[..all.len() - 1]);
+    }
+
+    #[test]
+    fn flags_are_read_and_others_refused() {
+        assert_eq!(Options::parse(&["--install"]), Ok(Options { fast: false, install: true }));
+        assert!(Options::parse(&["--quick"]).is_err_and(|message| message.contains("--quick")));
+    }
+
+    #[test]
+    fn a_program_that_fails_fails_the_step() {
+        let root = crate::root();
+        assert!(run_program(&root, "cargo", &["--version"]).is_ok());
+        let error = run_program(&root, "cargo", &["no-such-command"]).expect_err("cargo refuses");
+        assert!(error.to_string().contains("cargo no-such-command"));
+    }
+}

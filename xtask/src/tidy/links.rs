@@ -1,0 +1,145 @@
+//! Links in documents lead somewhere: relative files exist, anchors are headings.
+
+use super::tree::{Diagnostic, Tree};
+
+pub(crate) const RULE: &str = "links";
+
+/// Every link of every Markdown file. Links to other hosts are not followed: no network in tests.
+pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
+        for (line, link) in links(text) {
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            if let Some(what) = broken(tree, path, &link) {
+                found.push(Diagnostic {
+                    path: path.to_owned(),
+                    line,
+                    rule: RULE,
+                    found: format!("the link `{link}` leads nowhere: {what}"),
+                    remedy: "correct the path (it is relative to the document) or the heading"
+                        .into(),
+                });
+            }
+        }
+    }
+    found
+}
+
+fn broken(tree: &Tree, from: &str, link: &str) -> Option<String> {
+    let (file, anchor) = link.split_once('#').map_or((link, None), |(f, a)| (f, Some(a)));
+    let to = if file.is_empty() { from.to_owned() } else { resolve(from, file) };
+    if !tree.has(to.trim_end_matches('/')) {
+        return Some(format!("no file `{to}`"));
+    }
+    let anchor = anchor?;
+    let text = tree.text(&to)?;
+    let exists = headings(text).iter().any(|heading| heading == anchor);
+    (!exists).then(|| format!("no heading `{anchor}` in `{to}`"))
+}
+
+/// The path that `link` in the document `from` means.
+fn resolve(from: &str, link: &str) -> String {
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in link.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// `(line, destination)` of every inline and reference link outside code.
+fn links(text: &str) -> Vec<(usize, String)> {
+    let mut links = Vec::new();
+    for (line, prose) in prose(text) {
+        let mut rest = prose.as_str();
+        while let Some(at) = rest.find("](") {
+            rest = &rest[at + 2..];
+            let Some(end) = rest.find([')', ' ']) else { break };
+            links.push((line, rest[..end].to_owned()));
+        }
+        let reference = prose.strip_prefix('[').and_then(|rest| rest.split_once("]: "));
+        if let Some((_, destination)) = reference {
+            links.push((line, destination.trim().to_owned()));
+        }
+    }
+    links
+}
+
+/// The lines outside code blocks, with code spans blanked.
+fn prose(text: &str) -> impl Iterator<Item = (usize, String)> {
+    let mut in_code = false;
+    text.lines().enumerate().filter_map(move |(index, line)| {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+            return None;
+        }
+        let prose = line.split('`').enumerate().filter(|(i, _)| i % 2 == 0);
+        (!in_code).then(|| (index + 1, prose.map(|(_, part)| part).collect()))
+    })
+}
+
+/// The anchors of a document's headings, in the form that GitHub gives them.
+fn headings(text: &str) -> Vec<String> {
+    let mut in_code = false;
+    let mut anchors: Vec<String> = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        let title = line.trim_start_matches('#');
+        if in_code || title == line || !title.starts_with(' ') {
+            continue;
+        }
+        let kept = title.trim().to_lowercase();
+        let kept = kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+        let same = anchors.iter().filter(|other| **other == anchor).count();
+        anchors.push(if same == 0 { anchor } else { format!("{anchor}-{same}") });
+    }
+    anchors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_to_a_file_that_is_not_there_is_an_offence() {
+        let tree =
+            Tree::of(&[("docs/a.md", "one\n[b](b.md) [up](../README.md)\n"), ("README.md", "")]);
+        let found = check(&tree);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].line, 2);
+        assert!(found[0].found.contains("no file `docs/b.md`"));
+    }
+
+    #[test]
+    fn a_link_to_a_heading_that_is_not_there_is_an_offence() {
+        let text = "# The first, `code` too\n[good](#the-first-code-too) [bad](#second)\n";
+        let found = check(&Tree::of(&[("README.md", text)]));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].found.contains("#second"));
+    }
+
+    #[test]
+    fn code_other_hosts_and_folders_are_no_offence() {
+        let text = "```\n[x](y)\n```\n`[x](y)` [h](https://example.org) [d](docs/adr/)\n";
+        let tree = Tree::of(&[("README.md", text), ("docs/adr/0001.md", "")]);
+        assert_eq!(check(&tree), []);
+    }
+
+    #[test]
+    fn a_reference_link_that_leads_nowhere_is_an_offence() {
+        let found = check(&Tree::of(&[("README.md", "see [x]\n\n[x]: gone.md\n")]));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].line, 3);
+    }
+}

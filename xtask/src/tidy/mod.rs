@@ -1,0 +1,90 @@
+//! The rules of the house that no compiler holds, each a function from the tree to diagnostics.
+//!
+//! A rule reads [`Tree`] only, never the disk, so that each has a test which breaks it on purpose.
+//! Adding a rule: a module here, a line in [`RULES`], a test that it fails when broken.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+mod claims;
+mod confinement;
+mod dependencies;
+mod edges;
+mod form;
+mod licences;
+mod links;
+mod purity;
+mod rust_text;
+mod sizes;
+mod tree;
+mod words;
+
+pub(crate) use tree::{Diagnostic, Tree};
+
+/// A rule: its name as it stands in diagnostics and in `ARCHITECTURE.md`, and what holds it.
+pub(crate) struct Rule {
+    name: &'static str,
+    check: fn(&Tree) -> Vec<Diagnostic>,
+}
+
+/// All rules that need nothing but the tree. `licences` stands apart: it asks cargo.
+pub(crate) const RULES: &[Rule] = &[
+    Rule { name: edges::RULE, check: edges::check },
+    Rule { name: purity::RULE, check: purity::check },
+    Rule { name: confinement::UNSAFE_RULE, check: confinement::check_unsafe },
+    Rule { name: confinement::TOKIO_RULE, check: confinement::check_tokio },
+    Rule { name: confinement::SERDE_RULE, check: confinement::check_serde },
+    Rule { name: confinement::STATISTICS_RULE, check: confinement::check_statistics },
+    Rule { name: words::RULE, check: words::check },
+    Rule { name: form::RULE, check: form::check },
+    Rule { name: links::RULE, check: links::check },
+    Rule { name: dependencies::RULE, check: dependencies::check },
+    Rule { name: claims::RULE, check: claims::check },
+];
+
+/// Names of all rules, for claims that name one.
+fn rule_names() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|rule| rule.name).chain([licences::RULE])
+}
+
+/// Checks the whole tree, prints every offence, and fails if there is one.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let tree = Tree::read(root).context("read the tree")?;
+    let mut diagnostics: Vec<Diagnostic> =
+        RULES.iter().flat_map(|rule| (rule.check)(&tree)).collect();
+    diagnostics.extend(licences::check(&tree, root)?);
+
+    let mut out = std::io::stdout().lock();
+    for diagnostic in &diagnostics {
+        writeln!(out, "{diagnostic}")?;
+    }
+    writeln!(out, "{}", sizes::report(&tree))?;
+    if !diagnostics.is_empty() {
+        bail!("tidy found {} offences, listed above", diagnostics.len());
+    }
+    writeln!(out, "tidy: {} files, {} rules, no offence", tree.len(), rule_names().count())?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_has_its_own_name() {
+        let mut names: Vec<_> = rule_names().collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), RULES.len() + 1);
+    }
+
+    #[test]
+    fn the_tree_itself_has_no_offence() {
+        let tree = Tree::read(&crate::root()).expect("the checkout can be read");
+        let found: Vec<String> =
+            RULES.iter().flat_map(|rule| (rule.check)(&tree)).map(|d| d.to_string()).collect();
+        assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+}
