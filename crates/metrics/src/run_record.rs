@@ -14,7 +14,8 @@ pub struct ExperimentRecord {
     pub plan: Plan,
     /// SHA-256 of the plan's stored form, in hexadecimal.
     pub plan_hash: String,
-    /// The engine that was used, never `Auto`, and why.
+    /// The engine that was used, never `Auto`, and why. (Where the experiment ended before one was chosen: the plan's
+    /// wish, and that it was not settled.)
     pub engine: EngineUsed,
     /// What the host and the target were: `(name, value)`, ordered by name, for example `kernel.release`.
     pub environment: Vec<(String, String)>,
@@ -22,6 +23,8 @@ pub struct ExperimentRecord {
     pub started_unix_ms: u64,
     /// What was prepared before the first run.
     pub prepared: Vec<Prepared>,
+    /// What was noticed that belongs to no single run.
+    pub warnings: Vec<Warning>,
     /// The runs, in the order in which they were done.
     pub runs: Vec<RunRecord>,
     /// How it ended.

@@ -1,0 +1,248 @@
+//! What a journal's frame holds: one thing that happened.
+//!
+//! Encoding takes what happened by reference and writes into the journal's buffer; [`Frame`] is what reading gives
+//! back. Kinds and tags are numbers of the format: they are never reused.
+
+use metrics::interval::Interval;
+use metrics::run_record::{EngineUsed, Outcome, Prepared};
+use metrics::warning::Warning;
+use workload::plan::{EngineChoice, Run};
+
+use crate::codec::{Cursor, Malformed, put_f64, put_text, put_u64};
+use crate::interval;
+
+pub(crate) const ENGINE: u8 = 1;
+pub(crate) const PREPARED: u8 = 2;
+pub(crate) const RUN_STARTED: u8 = 3;
+pub(crate) const INTERVAL: u8 = 4;
+pub(crate) const WARNING: u8 = 5;
+pub(crate) const RUN_FINISHED: u8 = 6;
+pub(crate) const FINISHED: u8 = 7;
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Frame {
+    Engine(EngineUsed),
+    Prepared(Prepared),
+    RunStarted { started_unix_ms: u64, run: Box<Run> },
+    Interval { run_index: u32, interval: Interval },
+    Warning { run_index: Option<u32>, warning: Warning },
+    RunFinished { run_index: u32, outcome: Outcome },
+    Finished(Outcome),
+}
+
+impl Frame {
+    /// Reads a frame of kind `kind`.
+    pub(crate) fn decode(kind: u8, payload: &[u8]) -> Result<Frame, Malformed> {
+        let mut cursor = Cursor::new(payload);
+        let frame = match kind {
+            ENGINE => Frame::Engine(decode_engine(&mut cursor)?),
+            PREPARED => Frame::Prepared(Prepared {
+                stream: cursor.text()?,
+                written_bytes: cursor.u64()?,
+                took_ns: cursor.u64()?,
+            }),
+            RUN_STARTED => Frame::RunStarted {
+                started_unix_ms: cursor.u64()?,
+                run: serde_json::from_str(&cursor.text()?)
+                    .map_err(|_| Malformed("its run is not one that this fourcorners knows"))?,
+            },
+            INTERVAL => {
+                let (run_index, interval) = interval::decode(&mut cursor)?;
+                Frame::Interval { run_index, interval }
+            }
+            WARNING => {
+                let run_index = decode_run_index(&mut cursor)?;
+                Frame::Warning { run_index, warning: decode_warning(&mut cursor)? }
+            }
+            RUN_FINISHED => Frame::RunFinished {
+                run_index: cursor.u32()?,
+                outcome: decode_outcome(&mut cursor)?,
+            },
+            FINISHED => Frame::Finished(decode_outcome(&mut cursor)?),
+            _ => return Err(Malformed("its kind is not one that this fourcorners knows")),
+        };
+        cursor.end()?;
+        Ok(frame)
+    }
+
+    /// The run of an interval frame, without reading the rest of it.
+    pub(crate) fn run_of_interval(payload: &[u8]) -> Result<u32, Malformed> {
+        Cursor::new(payload).u32()
+    }
+}
+
+pub(crate) fn encode_engine(used: &EngineUsed, out: &mut Vec<u8>) {
+    out.push(match used.engine {
+        EngineChoice::Auto => 0,
+        EngineChoice::IoUring => 1,
+        EngineChoice::Psync => 2,
+    });
+    put_text(out, &used.reason);
+}
+
+fn decode_engine(cursor: &mut Cursor<'_>) -> Result<EngineUsed, Malformed> {
+    let engine = match cursor.u8()? {
+        0 => EngineChoice::Auto,
+        1 => EngineChoice::IoUring,
+        2 => EngineChoice::Psync,
+        _ => return Err(Malformed("its engine is not one that this fourcorners knows")),
+    };
+    Ok(EngineUsed { engine, reason: cursor.text()? })
+}
+
+pub(crate) fn encode_prepared(prepared: &Prepared, out: &mut Vec<u8>) {
+    put_text(out, &prepared.stream);
+    put_u64(out, prepared.written_bytes);
+    put_u64(out, prepared.took_ns);
+}
+
+pub(crate) fn encode_run_started(run: &Run, started_unix_ms: u64, out: &mut Vec<u8>) {
+    put_u64(out, started_unix_ms);
+    put_text(out, &serde_json::to_string(run).expect("a run is numbers, texts and lists"));
+}
+
+pub(crate) fn encode_run_finished(run_index: u32, outcome: &Outcome, out: &mut Vec<u8>) {
+    put_u64(out, u64::from(run_index));
+    encode_outcome(outcome, out);
+}
+
+pub(crate) fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
+    match outcome {
+        Outcome::Done => out.push(0),
+        Outcome::Interrupted => out.push(1),
+        Outcome::Failed { reason } => {
+            out.push(2);
+            put_text(out, reason);
+        }
+        Outcome::Aborted => out.push(3),
+    }
+}
+
+fn decode_outcome(cursor: &mut Cursor<'_>) -> Result<Outcome, Malformed> {
+    Ok(match cursor.u8()? {
+        0 => Outcome::Done,
+        1 => Outcome::Interrupted,
+        2 => Outcome::Failed { reason: cursor.text()? },
+        3 => Outcome::Aborted,
+        _ => return Err(Malformed("its outcome is not one that this fourcorners knows")),
+    })
+}
+
+/// The run's number plus 1; 0 where a warning belongs to no run.
+fn decode_run_index(cursor: &mut Cursor<'_>) -> Result<Option<u32>, Malformed> {
+    match cursor.u64()?.checked_sub(1) {
+        None => Ok(None),
+        Some(index) => {
+            u32::try_from(index).map(Some).map_err(|_| Malformed("a number is above 32 bits"))
+        }
+    }
+}
+
+pub(crate) fn encode_warning(run_index: Option<u32>, warning: &Warning, out: &mut Vec<u8>) {
+    put_u64(out, run_index.map_or(0, |index| u64::from(index) + 1));
+    match warning {
+        Warning::GeneratorBusy { busy } => {
+            out.push(0);
+            put_f64(out, *busy);
+        }
+        Warning::ScheduleDelayHigh { delay_mean_ns, service_mean_ns } => {
+            out.push(1);
+            put_f64(out, *delay_mean_ns);
+            put_f64(out, *service_mean_ns);
+        }
+        Warning::Overloaded { offered_rate, achieved_rate, backlog } => {
+            out.push(2);
+            put_f64(out, *offered_rate);
+            put_f64(out, *achieved_rate);
+            put_u64(out, *backlog);
+        }
+        Warning::NotSteady { drift } => {
+            out.push(3);
+            put_f64(out, *drift);
+        }
+        Warning::WindowTooShort { intervals } => {
+            out.push(4);
+            put_u64(out, u64::from(*intervals));
+        }
+        Warning::FewSamplesForPercentile { percentile, samples_above } => {
+            out.push(5);
+            put_f64(out, *percentile);
+            put_u64(out, *samples_above);
+        }
+        Warning::LittleMismatch { outstanding_mean, expected } => {
+            out.push(6);
+            put_f64(out, *outstanding_mean);
+            put_f64(out, *expected);
+        }
+        Warning::WorkingSetFitsCache { working_set_bytes, memory_bytes } => {
+            out.push(7);
+            put_u64(out, *working_set_bytes);
+            put_u64(out, *memory_bytes);
+        }
+        Warning::ErrorsSeen { errors } => {
+            out.push(8);
+            put_u64(out, errors.len() as u64);
+            for (kind, error, count) in errors {
+                put_text(out, kind);
+                put_text(out, error);
+                put_u64(out, *count);
+            }
+        }
+        Warning::RepeatsDisagree { spread } => {
+            out.push(9);
+            put_f64(out, *spread);
+        }
+        Warning::HostNoisy { steal } => {
+            out.push(10);
+            put_f64(out, *steal);
+        }
+        Warning::EndedEarly { reason } => {
+            out.push(11);
+            put_text(out, reason);
+        }
+        Warning::NotStorage { filesystem } => {
+            out.push(12);
+            put_text(out, filesystem);
+        }
+    }
+}
+
+fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malformed> {
+    Ok(match cursor.u8()? {
+        0 => Warning::GeneratorBusy { busy: cursor.f64()? },
+        1 => Warning::ScheduleDelayHigh {
+            delay_mean_ns: cursor.f64()?,
+            service_mean_ns: cursor.f64()?,
+        },
+        2 => Warning::Overloaded {
+            offered_rate: cursor.f64()?,
+            achieved_rate: cursor.f64()?,
+            backlog: cursor.u64()?,
+        },
+        3 => Warning::NotSteady { drift: cursor.f64()? },
+        4 => Warning::WindowTooShort { intervals: cursor.u32()? },
+        5 => Warning::FewSamplesForPercentile {
+            percentile: cursor.f64()?,
+            samples_above: cursor.u64()?,
+        },
+        6 => Warning::LittleMismatch { outstanding_mean: cursor.f64()?, expected: cursor.f64()? },
+        7 => Warning::WorkingSetFitsCache {
+            working_set_bytes: cursor.u64()?,
+            memory_bytes: cursor.u64()?,
+        },
+        8 => {
+            let count = cursor.count(3)?;
+            let mut errors = Vec::with_capacity(count);
+            for _ in 0..count {
+                errors.push((cursor.text()?, cursor.text()?, cursor.u64()?));
+            }
+            Warning::ErrorsSeen { errors }
+        }
+        9 => Warning::RepeatsDisagree { spread: cursor.f64()? },
+        10 => Warning::HostNoisy { steal: cursor.f64()? },
+        11 => Warning::EndedEarly { reason: cursor.text()? },
+        12 => Warning::NotStorage { filesystem: cursor.text()? },
+        _ => return Err(Malformed("its warning is not one that this fourcorners knows")),
+    })
+}

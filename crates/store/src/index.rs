@@ -1,0 +1,268 @@
+//! The index: one row for each record and one for each run, so that listing does not read every journal.
+//!
+//! Everything in it is derived from the run directories. It is not in WAL mode: the store may lie on NFS, where WAL's
+//! shared memory does not work, and its transactions are few and short.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use metrics::run_record::Outcome;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
+
+use crate::Error;
+use crate::summary::{RunSummary, Stamp, Summary};
+
+/// Version of the tables, in SQLite's `user_version`. An index of another version, older or newer, is thrown away and
+/// rebuilt.
+const VERSION: i32 = 1;
+/// How long to wait for another process's transaction.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+const TABLES: &str = "
+CREATE TABLE record (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    source TEXT NOT NULL,
+    target TEXT NOT NULL,
+    plan_hash TEXT NOT NULL,
+    started_unix_ms INTEGER NOT NULL,
+    runs_planned INTEGER NOT NULL,
+    runs_done INTEGER NOT NULL,
+    outcome TEXT,          -- done, interrupted, failed; NULL: never said (running or aborted)
+    reason TEXT,           -- of a failure
+    damage TEXT,           -- why the directory cannot be read
+    manifest_bytes INTEGER NOT NULL,
+    manifest_changed_ns INTEGER NOT NULL,
+    journal_bytes INTEGER NOT NULL,
+    journal_changed_ns INTEGER NOT NULL
+) STRICT;
+CREATE TABLE run (
+    record_id TEXT NOT NULL,
+    place INTEGER NOT NULL, -- in the order in which the runs were done
+    run_index INTEGER NOT NULL,
+    variant TEXT NOT NULL,
+    load_point TEXT NOT NULL,
+    repeat INTEGER NOT NULL,
+    started_unix_ms INTEGER NOT NULL,
+    intervals INTEGER NOT NULL,
+    outcome TEXT,
+    reason TEXT,
+    PRIMARY KEY (record_id, place)
+) STRICT, WITHOUT ROWID;
+";
+
+/// The open index.
+pub(crate) struct Index {
+    connection: Connection,
+}
+
+impl Index {
+    /// Opens the index at `path` and makes its tables where there is none.
+    pub(crate) fn open(path: &Path) -> rusqlite::Result<Index> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        Index::with_tables(connection)
+    }
+
+    /// An index that nobody else sees.
+    pub(crate) fn in_memory() -> Index {
+        let connection = Connection::open_in_memory().expect("memory needs no file");
+        Index::with_tables(connection).expect("the tables are sound")
+    }
+
+    fn with_tables(mut connection: Connection) -> rusqlite::Result<Index> {
+        let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        if check != "ok" {
+            return Err(unreadable());
+        }
+        // Immediate: two processes that both find an empty file do not both make tables.
+        let make =
+            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        match make.query_row("PRAGMA user_version", [], |row| row.get(0))? {
+            VERSION => {}
+            0 => {
+                make.execute_batch(TABLES)?;
+                make.pragma_update(None, "user_version", VERSION)?;
+            }
+            _ => return Err(unreadable()),
+        }
+        make.commit()?;
+        Ok(Index { connection })
+    }
+
+    /// Whether the file is no index of ours, as opposed to one that is busy or out of reach.
+    pub(crate) fn is_unreadable(error: &rusqlite::Error) -> bool {
+        match error.sqlite_error_code() {
+            Some(code) => {
+                matches!(
+                    code,
+                    ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown
+                )
+            }
+            None => true,
+        }
+    }
+
+    /// Removes the index's file, if there is one, and SQLite's journal of it.
+    pub(crate) fn remove(path: &Path) -> Result<(), Error> {
+        let mut rollback = path.as_os_str().to_owned();
+        rollback.push("-journal");
+        for path in [path, Path::new(&rollback)] {
+            match fs::remove_file(path) {
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::RemoveIndex { path: path.to_owned(), source });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The record's row and those of its runs; `None` where it is unknown or unreadable, so that it is read anew.
+    pub(crate) fn get(&self, id: &str) -> Option<Summary> {
+        let mut summary = self
+            .connection
+            .query_row("SELECT * FROM record WHERE id = ?1", [id], summary_of_row)
+            .optional()
+            .ok()??;
+        let mut select = self
+            .connection
+            .prepare("SELECT * FROM run WHERE record_id = ?1 ORDER BY place")
+            .ok()?;
+        let runs = select.query_map([id], run_of_row).ok()?;
+        summary.runs = runs.collect::<rusqlite::Result<_>>().ok()?;
+        Some(summary)
+    }
+
+    /// Writes the rows of a record.
+    pub(crate) fn put(&mut self, id: &str, summary: &Summary) -> rusqlite::Result<()> {
+        let change = self.connection.transaction()?;
+        let (outcome, reason) = columns_of(summary.outcome.as_ref());
+        let stamp = summary.stamp;
+        change.execute(
+            "INSERT OR REPLACE INTO record VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)",
+            params![
+                id,
+                summary.name,
+                summary.source,
+                summary.target,
+                summary.plan_hash,
+                summary.started_unix_ms as i64,
+                summary.runs_planned,
+                summary.runs_done(),
+                outcome,
+                reason,
+                summary.damage,
+                stamp.manifest_bytes,
+                stamp.manifest_changed_ns,
+                stamp.journal_bytes,
+                stamp.journal_changed_ns,
+            ],
+        )?;
+        change.execute("DELETE FROM run WHERE record_id = ?1", [id])?;
+        for (place, run) in summary.runs.iter().enumerate() {
+            let (outcome, reason) = columns_of(run.outcome.as_ref());
+            change.execute(
+                "INSERT INTO run VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
+                params![
+                    id,
+                    place as i64,
+                    run.run_index,
+                    run.variant,
+                    run.load_point,
+                    run.repeat,
+                    run.started_unix_ms as i64,
+                    run.intervals,
+                    outcome,
+                    reason,
+                ],
+            )?;
+        }
+        change.commit()
+    }
+
+    /// Writes the rows of a record unless the index is read-only or busy: then they are written another time.
+    pub(crate) fn put_if_possible(&mut self, id: &str, summary: &Summary) {
+        let _later = self.put(id, summary);
+    }
+
+    /// Removes what is no longer there; whether that was possible.
+    pub(crate) fn forget_all_but(&mut self, ids: &[String]) -> bool {
+        let kept: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+        self.forget(&kept).is_ok()
+    }
+
+    fn forget(&mut self, kept: &BTreeSet<&str>) -> rusqlite::Result<()> {
+        let known: Vec<String> = {
+            let mut select = self.connection.prepare("SELECT id FROM record")?;
+            let ids = select.query_map([], |row| row.get(0))?;
+            ids.collect::<rusqlite::Result<_>>()?
+        };
+        for id in known.iter().filter(|id| !kept.contains(id.as_str())) {
+            self.connection.execute("DELETE FROM run WHERE record_id = ?1", [id])?;
+            self.connection.execute("DELETE FROM record WHERE id = ?1", [id])?;
+        }
+        Ok(())
+    }
+}
+
+fn unreadable() -> rusqlite::Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
+    rusqlite::Error::SqliteFailure(code, Some("it is not an index of this version".to_owned()))
+}
+
+fn columns_of(outcome: Option<&Outcome>) -> (Option<&str>, Option<&str>) {
+    match outcome {
+        None => (None, None),
+        Some(Outcome::Done) => (Some("done"), None),
+        Some(Outcome::Interrupted) => (Some("interrupted"), None),
+        Some(Outcome::Failed { reason }) => (Some("failed"), Some(reason)),
+        Some(Outcome::Aborted) => (Some("aborted"), None),
+    }
+}
+
+fn outcome_of(row: &Row<'_>) -> rusqlite::Result<Option<Outcome>> {
+    let outcome: Option<String> = row.get("outcome")?;
+    Ok(match outcome.as_deref() {
+        None => None,
+        Some("done") => Some(Outcome::Done),
+        Some("interrupted") => Some(Outcome::Interrupted),
+        Some("failed") => Some(Outcome::Failed { reason: row.get("reason")? }),
+        Some(_) => Some(Outcome::Aborted),
+    })
+}
+
+fn summary_of_row(row: &Row<'_>) -> rusqlite::Result<Summary> {
+    Ok(Summary {
+        stamp: Stamp {
+            manifest_bytes: row.get("manifest_bytes")?,
+            manifest_changed_ns: row.get("manifest_changed_ns")?,
+            journal_bytes: row.get("journal_bytes")?,
+            journal_changed_ns: row.get("journal_changed_ns")?,
+        },
+        name: row.get("name")?,
+        source: row.get("source")?,
+        target: row.get("target")?,
+        plan_hash: row.get("plan_hash")?,
+        started_unix_ms: row.get::<_, i64>("started_unix_ms")?.unsigned_abs(),
+        runs_planned: row.get("runs_planned")?,
+        outcome: outcome_of(row)?,
+        damage: row.get("damage")?,
+        runs: Vec::new(),
+    })
+}
+
+fn run_of_row(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+    Ok(RunSummary {
+        run_index: row.get("run_index")?,
+        variant: row.get("variant")?,
+        load_point: row.get("load_point")?,
+        repeat: row.get("repeat")?,
+        started_unix_ms: row.get::<_, i64>("started_unix_ms")?.unsigned_abs(),
+        intervals: row.get("intervals")?,
+        outcome: outcome_of(row)?,
+    })
+}

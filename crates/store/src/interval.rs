@@ -1,0 +1,169 @@
+//! An interval as bytes: sparse histograms, each bucket as its distance from the one before and its count.
+//!
+//! A closed loop's response times are its service times and are stored once. An interval of one stream with 300
+//! different buckets is about 700 bytes.
+
+use metrics::histogram::Counts;
+use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
+use workload::op::OpKind;
+use workload::outcome::ErrorKind;
+
+use crate::codec::{Cursor, Malformed, put_u64, put_u128};
+
+/// Set in a kind's first byte where anything happened.
+const KIND_USED: u8 = 1;
+/// Set in a kind's first byte where the response times equal the service times and are not stored again.
+const RESPONSE_IS_SERVICE: u8 = 2;
+
+pub(crate) fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
+    put_u64(out, u64::from(run_index));
+    put_u64(out, u64::from(interval.index));
+    put_u64(out, interval.start_ns);
+    put_u64(out, interval.end_ns);
+    put_u64(out, interval.process_user_ns);
+    put_u64(out, interval.process_system_ns);
+    put_u64(out, interval.workers.len() as u64);
+    for worker in &interval.workers {
+        put_u64(out, u64::from(worker.stream));
+        put_u64(out, u64::from(worker.lane));
+        put_u64(out, worker.cpu_ns);
+    }
+    put_u64(out, interval.streams.len() as u64);
+    for stream in &interval.streams {
+        encode_stream(stream, out);
+    }
+}
+
+fn encode_stream(stream: &StreamInterval, out: &mut Vec<u8>) {
+    put_u64(out, stream.issued);
+    put_u64(out, stream.outstanding_start);
+    put_u64(out, stream.outstanding_end);
+    put_u128(out, stream.outstanding_time_ns);
+    put_u64(out, stream.backlog_end);
+    put_u128(out, stream.backlog_time_ns);
+    // The number of kinds and of errors is stored, so that kinds can be added without a new version.
+    put_u64(out, stream.kinds.len() as u64);
+    for kind in &stream.kinds {
+        encode_kind(kind, out);
+    }
+}
+
+fn encode_kind(kind: &KindInterval, out: &mut Vec<u8>) {
+    if *kind == KindInterval::default() {
+        out.push(0);
+        return;
+    }
+    let same = kind.response == kind.service;
+    out.push(KIND_USED | if same { RESPONSE_IS_SERVICE } else { 0 });
+    put_u64(out, kind.completed);
+    put_u64(out, kind.bytes);
+    put_u64(out, kind.failed.iter().filter(|count| **count != 0).count() as u64);
+    for (error, count) in kind.failed.iter().enumerate().filter(|(_, count)| **count != 0) {
+        put_u64(out, error as u64);
+        put_u64(out, *count);
+    }
+    encode_counts(&kind.service, out);
+    if !same {
+        encode_counts(&kind.response, out);
+    }
+}
+
+fn encode_counts(counts: &Counts, out: &mut Vec<u8>) {
+    put_u64(out, counts.buckets.len() as u64);
+    let mut before = 0;
+    for (bucket, count) in &counts.buckets {
+        put_u64(out, u64::from(bucket.wrapping_sub(before)));
+        put_u64(out, *count);
+        before = *bucket;
+    }
+    put_u64(out, counts.over_range);
+    put_u128(out, counts.sum_ns);
+    // An empty histogram's smallest time is u64::MAX: stored as 0.
+    put_u64(out, counts.min_ns.wrapping_add(1));
+    put_u64(out, counts.max_ns);
+}
+
+pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<(u32, Interval), Malformed> {
+    let run_index = cursor.u32()?;
+    let mut interval = Interval {
+        index: cursor.u32()?,
+        start_ns: cursor.u64()?,
+        end_ns: cursor.u64()?,
+        process_user_ns: cursor.u64()?,
+        process_system_ns: cursor.u64()?,
+        ..Interval::default()
+    };
+    let workers = cursor.count(3)?;
+    interval.workers.reserve_exact(workers);
+    for _ in 0..workers {
+        let (stream, lane) = (cursor.u32()?, cursor.u32()?);
+        interval.workers.push(WorkerInterval { stream, lane, cpu_ns: cursor.u64()? });
+    }
+    let streams = cursor.count(7)?;
+    interval.streams.reserve_exact(streams);
+    for _ in 0..streams {
+        interval.streams.push(decode_stream(cursor)?);
+    }
+    Ok((run_index, interval))
+}
+
+fn decode_stream(cursor: &mut Cursor<'_>) -> Result<StreamInterval, Malformed> {
+    let mut stream = StreamInterval {
+        issued: cursor.u64()?,
+        outstanding_start: cursor.u64()?,
+        outstanding_end: cursor.u64()?,
+        outstanding_time_ns: cursor.u128()?,
+        backlog_end: cursor.u64()?,
+        backlog_time_ns: cursor.u128()?,
+        ..StreamInterval::default()
+    };
+    let kinds = cursor.count(1)?;
+    if kinds > OpKind::COUNT {
+        return Err(Malformed("it has operation kinds that this fourcorners does not know"));
+    }
+    for kind in &mut stream.kinds[..kinds] {
+        decode_kind(cursor, kind)?;
+    }
+    Ok(stream)
+}
+
+fn decode_kind(cursor: &mut Cursor<'_>, kind: &mut KindInterval) -> Result<(), Malformed> {
+    let flags = cursor.u8()?;
+    if flags == 0 {
+        return Ok(());
+    }
+    if flags & !RESPONSE_IS_SERVICE != KIND_USED {
+        return Err(Malformed("it has flags that this fourcorners does not know"));
+    }
+    kind.completed = cursor.u64()?;
+    kind.bytes = cursor.u64()?;
+    for _ in 0..cursor.count(2)? {
+        let error = cursor.u64()?;
+        if error >= ErrorKind::COUNT as u64 {
+            return Err(Malformed("it has errors that this fourcorners does not know"));
+        }
+        kind.failed[error as usize] = cursor.u64()?;
+    }
+    kind.service = decode_counts(cursor)?;
+    kind.response = if flags & RESPONSE_IS_SERVICE != 0 {
+        kind.service.clone()
+    } else {
+        decode_counts(cursor)?
+    };
+    Ok(())
+}
+
+fn decode_counts(cursor: &mut Cursor<'_>) -> Result<Counts, Malformed> {
+    let buckets = cursor.count(2)?;
+    let mut counts = Counts { buckets: Vec::with_capacity(buckets), ..Counts::default() };
+    let mut bucket = 0u32;
+    for _ in 0..buckets {
+        bucket = bucket.wrapping_add(cursor.u32()?);
+        counts.buckets.push((bucket, cursor.u64()?));
+    }
+    counts.over_range = cursor.u64()?;
+    counts.sum_ns = cursor.u128()?;
+    counts.min_ns = cursor.u64()?.wrapping_sub(1);
+    counts.max_ns = cursor.u64()?;
+    Ok(counts)
+}

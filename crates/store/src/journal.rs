@@ -1,0 +1,204 @@
+//! The journal: a file of frames that only grows, each with its length and checksum.
+//!
+//! ```text
+//! header  "4CJOURNL"  version u32  crc32c u32 of the 12 bytes before
+//! frame   marker u32  length u32  crc32c u32 of length, kind and payload  kind u8  payload (length bytes)
+//! ```
+//! All numbers are little-endian. A frame is appended with one `write`, so a killed process leaves at most one
+//! incomplete frame, at the end; it is recognised and ignored. Damage that is followed by a whole frame cannot come
+//! from a kill and is reported: the marker is there to find that following frame.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+const MAGIC: [u8; 8] = *b"4CJOURNL";
+/// Version of the journal's format. Before it is raised: new must read old; old refuses new; nothing is rewritten.
+pub(crate) const VERSION: u32 = 1;
+pub(crate) const HEADER_BYTES: usize = 16;
+/// `\xF4CJ\n`: not UTF-8, so that no text in a payload contains it.
+const MARKER: [u8; 4] = [0xf4, b'C', b'J', b'\n'];
+/// Marker, length, checksum and kind.
+const FRAME_HEAD_BYTES: usize = 13;
+
+/// The journal of an experiment that is being done, locked for as long as it is open.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: File,
+    /// Length of the file up to the last whole frame.
+    end_bytes: u64,
+    /// A frame was written half and could not be taken back.
+    closed: bool,
+    buffer: Vec<u8>,
+}
+
+impl Journal {
+    /// Makes the file, locks it and writes its header.
+    pub(crate) fn create(path: PathBuf) -> Result<Journal, Error> {
+        let fail = |source| Error::CreateRunDirectory { path: path.clone(), source };
+        let options = OpenOptions::new().append(true).create_new(true).open(&path);
+        let mut file = options.map_err(fail)?;
+        if let Err(refused) = file.try_lock() {
+            let source = match refused {
+                TryLockError::Error(source) => source,
+                TryLockError::WouldBlock => io::ErrorKind::WouldBlock.into(),
+            };
+            return Err(Error::LockJournal { path, source });
+        }
+        file.write_all(&header(VERSION)).map_err(fail)?;
+        file.sync_all().map_err(fail)?;
+        let end_bytes = HEADER_BYTES as u64;
+        Ok(Journal { path, file, end_bytes, closed: false, buffer: Vec::new() })
+    }
+
+    /// The directory was renamed while the file was open.
+    pub(crate) fn moved_to(&mut self, path: PathBuf) {
+        self.path = path;
+    }
+
+    /// Appends one frame with one `write`. When this returns, the frame survives a kill of the process (it is in the
+    /// kernel's hands), though not yet a loss of power: see [`Journal::sync`].
+    pub(crate) fn append(
+        &mut self,
+        kind: u8,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), Error> {
+        if self.closed {
+            return Err(Error::JournalClosed { path: self.path.clone() });
+        }
+        self.buffer.clear();
+        build_frame(kind, encode, &mut self.buffer);
+        match self.file.write_all(&self.buffer) {
+            Ok(()) => {
+                self.end_bytes += self.buffer.len() as u64;
+                Ok(())
+            }
+            Err(source) => {
+                // A half written frame must not stand before a whole one.
+                self.closed = self.file.set_len(self.end_bytes).is_err();
+                Err(Error::AppendJournal { path: self.path.clone(), source })
+            }
+        }
+    }
+
+    /// Makes everything durable.
+    pub(crate) fn sync(&mut self) -> Result<(), Error> {
+        self.file
+            .sync_data()
+            .map_err(|source| Error::AppendJournal { path: self.path.clone(), source })
+    }
+}
+
+/// Whether somebody holds the journal open for writing.
+pub(crate) fn is_live(path: &Path) -> Result<bool, Error> {
+    let fail = |source| Error::ReadFile { path: path.to_owned(), source };
+    let file = File::open(path).map_err(fail)?;
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(source)) => Err(fail(source)),
+    }
+}
+
+fn header(version: u32) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..8].copy_from_slice(&MAGIC);
+    header[8..12].copy_from_slice(&version.to_le_bytes());
+    let check = crc32c::crc32c(&header[..12]);
+    header[12..].copy_from_slice(&check.to_le_bytes());
+    header
+}
+
+fn build_frame(kind: u8, encode: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(&[0; FRAME_HEAD_BYTES]);
+    encode(out);
+    let frame = &mut out[start..];
+    let length = u32::try_from(frame.len() - FRAME_HEAD_BYTES).expect("a frame is below 4 GiB");
+    frame[..4].copy_from_slice(&MARKER);
+    frame[4..8].copy_from_slice(&length.to_le_bytes());
+    frame[12] = kind;
+    let check = checksum(frame);
+    frame[8..12].copy_from_slice(&check.to_le_bytes());
+}
+
+/// Of length, kind and payload of a whole frame.
+fn checksum(frame: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&frame[4..8]), &frame[12..])
+}
+
+/// A frame as it stands in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawFrame<'a> {
+    pub(crate) kind: u8,
+    pub(crate) payload: &'a [u8],
+    pub(crate) offset_bytes: u64,
+}
+
+/// Reads the frames of a journal that was loaded whole.
+///
+/// # Errors
+/// Damage before the end; a newer version. What is incomplete at the end is left out.
+pub(crate) fn frames<'a>(path: &Path, bytes: &'a [u8]) -> Result<Vec<RawFrame<'a>>, Error> {
+    if bytes.len() < HEADER_BYTES {
+        // The header is written with the first bytes: a shorter file was cut, and holds nothing.
+        return Ok(Vec::new());
+    }
+    check_header(path, bytes)?;
+    let mut frames = Vec::new();
+    let mut at = HEADER_BYTES;
+    while let Some(frame) = frame_at(bytes, at) {
+        frames.push(frame);
+        at += FRAME_HEAD_BYTES + frame.payload.len();
+    }
+    if has_frame_after(bytes, at) {
+        return Err(Error::DamagedJournal {
+            path: path.to_owned(),
+            offset_bytes: at as u64,
+            reason: "a frame is not what was written, and others follow it".to_owned(),
+        });
+    }
+    Ok(frames)
+}
+
+fn check_header(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let version = u32::from_le_bytes(bytes[8..12].try_into().expect("four bytes"));
+    if bytes[..HEADER_BYTES] != header(version) {
+        return Err(Error::DamagedJournal {
+            path: path.to_owned(),
+            offset_bytes: 0,
+            reason: "it does not begin as a journal does".to_owned(),
+        });
+    }
+    if version > VERSION {
+        return Err(Error::NewerVersion { path: path.to_owned(), found: version, known: VERSION });
+    }
+    Ok(())
+}
+
+/// The whole and sound frame that begins at `at`, if there is one.
+fn frame_at(bytes: &[u8], at: usize) -> Option<RawFrame<'_>> {
+    let rest = bytes.get(at..)?;
+    let head = rest.get(..FRAME_HEAD_BYTES)?;
+    let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
+    if head[..4] != MARKER {
+        return None;
+    }
+    let frame = rest.get(..FRAME_HEAD_BYTES.checked_add(word(4) as usize)?)?;
+    (checksum(frame) == word(8)).then_some(RawFrame {
+        kind: head[12],
+        payload: &frame[FRAME_HEAD_BYTES..],
+        offset_bytes: at as u64,
+    })
+}
+
+fn has_frame_after(bytes: &[u8], at: usize) -> bool {
+    let rest = bytes.get(at + 1..).unwrap_or_default();
+    rest.windows(MARKER.len())
+        .enumerate()
+        .filter(|(_, window)| *window == MARKER)
+        .any(|(place, _)| frame_at(bytes, at + 1 + place).is_some())
+}

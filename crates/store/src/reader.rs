@@ -1,0 +1,77 @@
+//! Puts a record together again from its run directory.
+
+use std::fs;
+use std::path::Path;
+
+use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
+
+use crate::frame::Frame;
+use crate::manifest::{self, Manifest};
+use crate::{Error, journal};
+
+/// Reads the record in `directory`.
+pub(crate) fn load(id: &str, directory: &Path) -> Result<ExperimentRecord, Error> {
+    let manifest = manifest::read(&directory.join(crate::store::MANIFEST))?;
+    let path = directory.join(crate::store::JOURNAL);
+    let bytes = fs::read(&path).map_err(|source| Error::ReadFile { path: path.clone(), source })?;
+    let mut record = begin(id, manifest);
+    for raw in journal::frames(&path, &bytes)? {
+        let damaged = |reason: &str| Error::DamagedJournal {
+            path: path.clone(),
+            offset_bytes: raw.offset_bytes,
+            reason: reason.to_owned(),
+        };
+        let frame =
+            Frame::decode(raw.kind, raw.payload).map_err(|malformed| damaged(malformed.0))?;
+        apply(&mut record, frame).map_err(damaged)?;
+    }
+    Ok(record)
+}
+
+fn begin(id: &str, manifest: Manifest) -> ExperimentRecord {
+    ExperimentRecord {
+        id: id.to_owned(),
+        plan_hash: manifest.plan_hash,
+        engine: EngineUsed {
+            engine: manifest.plan.engine,
+            reason: "the experiment ended before an engine was chosen".to_owned(),
+        },
+        plan: manifest.plan,
+        environment: manifest.environment,
+        started_unix_ms: manifest.started_unix_ms,
+        prepared: Vec::new(),
+        warnings: Vec::new(),
+        runs: Vec::new(),
+        outcome: Outcome::Aborted,
+    }
+}
+
+fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static str> {
+    match frame {
+        Frame::Engine(used) => record.engine = used,
+        Frame::Prepared(prepared) => record.prepared.push(prepared),
+        Frame::RunStarted { started_unix_ms, run } => record.runs.push(RunRecord {
+            run: *run,
+            started_unix_ms,
+            intervals: Vec::new(),
+            warnings: Vec::new(),
+            outcome: Outcome::Aborted,
+        }),
+        Frame::Interval { run_index, interval } => {
+            run_of(record, run_index)?.intervals.push(interval);
+        }
+        Frame::Warning { run_index: None, warning } => record.warnings.push(warning),
+        Frame::Warning { run_index: Some(run_index), warning } => {
+            run_of(record, run_index)?.warnings.push(warning);
+        }
+        Frame::RunFinished { run_index, outcome } => run_of(record, run_index)?.outcome = outcome,
+        Frame::Finished(outcome) => record.outcome = outcome,
+    }
+    Ok(())
+}
+
+/// What happens nearly always belongs to the run that was started last.
+fn run_of(record: &mut ExperimentRecord, run_index: u32) -> Result<&mut RunRecord, &'static str> {
+    let found = record.runs.iter_mut().rev().find(|run| run.run.index == run_index);
+    found.ok_or("it belongs to a run that was not started")
+}

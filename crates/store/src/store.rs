@@ -1,0 +1,315 @@
+//! The store as its users see it: open it, begin a record, list the records, load one.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use metrics::run_record::{ExperimentRecord, Outcome};
+use workload::plan::Plan;
+
+use crate::index::Index;
+use crate::journal::{self, Journal};
+use crate::summary::{Stamp, Summary};
+use crate::writer::Writer;
+use crate::{Error, default_root, manifest, reader, run_id};
+
+pub(crate) const MANIFEST: &str = "manifest.json";
+pub(crate) const JOURNAL: &str = "journal";
+/// Leading part of a directory that is not yet complete; such directories are no records.
+const INCOMPLETE: &str = ".new-";
+/// The name that stands for the newest record.
+const LAST: &str = "last";
+
+/// A directory with records.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// A record in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// Its name in the store.
+    pub id: String,
+    /// The experiment's name; empty where the manifest cannot be read.
+    pub name: String,
+    /// What was sent operations, as the user gave it; empty where the manifest cannot be read.
+    pub target: String,
+    /// When it began, in milliseconds since 1970; 0 where the manifest cannot be read.
+    pub started_unix_ms: u64,
+    /// Runs that ended as planned.
+    pub runs_done: u32,
+    /// Runs of the plan.
+    pub runs_planned: u32,
+    /// Whether it goes on, and how it ended if not.
+    pub state: State,
+}
+
+/// Whether a record's experiment goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is being done now.
+    Running,
+    /// It ended so; [`Outcome::Aborted`] where it never said how and nobody writes it any more.
+    Ended(Outcome),
+    /// It cannot be read, with the file, the reason and the remedy in words.
+    Damaged {
+        /// Which file, what is wrong, what to do.
+        reason: String,
+    },
+}
+
+impl State {
+    /// The name in tables and files: `running`, `done`, `interrupted`, `failed`, `aborted` or `damaged`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            State::Running => "running",
+            State::Ended(Outcome::Done) => "done",
+            State::Ended(Outcome::Interrupted) => "interrupted",
+            State::Ended(Outcome::Failed { .. }) => "failed",
+            State::Ended(Outcome::Aborted) => "aborted",
+            State::Damaged { .. } => "damaged",
+        }
+    }
+}
+
+impl Store {
+    /// Opens the store at `root`, or where [`default_root`] finds it in this process's environment, and makes its
+    /// directory where there is none.
+    ///
+    /// # Errors
+    /// [`Error::CreateStore`].
+    pub fn open(root: Option<&Path>) -> Result<Store, Error> {
+        let root = match root {
+            Some(root) => root.to_owned(),
+            None => default_root(|name| std::env::var_os(name)),
+        };
+        let store = Store { root };
+        let path = store.runs();
+        fs::create_dir_all(&path).map_err(|source| Error::CreateStore { path, source })?;
+        Ok(store)
+    }
+
+    /// The store's directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Begins the record of `plan`. When this returns, the run directory with its manifest is durable.
+    ///
+    /// * `environment` — what the host and the target are, `(name, value)`
+    /// * `started_unix_ms` — the wall clock, in milliseconds since 1970
+    ///
+    /// # Errors
+    /// [`Error::CreateRunDirectory`], [`Error::LockJournal`].
+    pub fn create(
+        &self,
+        plan: &Plan,
+        environment: &[(String, String)],
+        started_unix_ms: u64,
+    ) -> Result<Writer, Error> {
+        loop {
+            let id = run_id::new_id(&plan.name, started_unix_ms);
+            let incomplete = self.runs().join(format!("{INCOMPLETE}{id}"));
+            let directory = self.runs().join(&id);
+            let fail = |source| Error::CreateRunDirectory { path: directory.clone(), source };
+            match fs::create_dir(&incomplete) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                made => made.map_err(fail)?,
+            }
+            manifest::write(&incomplete.join(MANIFEST), &id, plan, environment, started_unix_ms)?;
+            let mut journal = Journal::create(incomplete.join(JOURNAL))?;
+            sync_directory(&incomplete).map_err(fail)?;
+            // A record appears whole or not at all. A directory that is not empty is never replaced by a rename.
+            if let Err(error) = fs::rename(&incomplete, &directory) {
+                fs::remove_dir_all(&incomplete).map_err(fail)?;
+                if directory.exists() {
+                    continue;
+                }
+                return Err(fail(error));
+            }
+            sync_directory(&self.runs()).map_err(fail)?;
+            journal.moved_to(directory.join(JOURNAL));
+            return Ok(Writer { store: self.clone(), id, directory, journal, finished: false });
+        }
+    }
+
+    /// All records, the oldest first. Damaged ones are listed as such.
+    ///
+    /// # Errors
+    /// [`Error::ListRuns`]. The index cannot fail this: without it the run directories are read.
+    pub fn list(&self) -> Result<Vec<Listed>, Error> {
+        let ids = self.ids()?;
+        let mut index = self.usable_index();
+        if !index.forget_all_but(&ids) {
+            index = Index::in_memory();
+        }
+        let mut listed: Vec<Listed> =
+            ids.into_iter().map(|id| self.list_one(&mut index, id)).collect();
+        listed.sort_by(|a, b| (a.started_unix_ms, &a.id).cmp(&(b.started_unix_ms, &b.id)));
+        Ok(listed)
+    }
+
+    /// Loads the record named `id_or_prefix`: a whole name, the beginning of exactly one, or `last`.
+    ///
+    /// Of a record that is being written, what is complete so far is loaded.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Ambiguous`], [`Error::ReadFile`], [`Error::DamagedManifest`],
+    /// [`Error::DamagedJournal`], [`Error::NewerVersion`].
+    pub fn load(&self, id_or_prefix: &str) -> Result<ExperimentRecord, Error> {
+        let id = self.resolve(id_or_prefix)?;
+        reader::load(&id, &self.runs().join(&id))
+    }
+
+    /// The run directory of the record named `id_or_prefix`.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Ambiguous`], [`Error::ListRuns`].
+    pub fn run_directory(&self, id_or_prefix: &str) -> Result<PathBuf, Error> {
+        Ok(self.runs().join(self.resolve(id_or_prefix)?))
+    }
+
+    /// The whole name of the record that `id_or_prefix` means.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Ambiguous`], [`Error::ListRuns`].
+    pub fn resolve(&self, id_or_prefix: &str) -> Result<String, Error> {
+        let ids = self.ids()?;
+        if ids.iter().any(|id| id == id_or_prefix) {
+            return Ok(id_or_prefix.to_owned());
+        }
+        let not_found = || Error::NotFound { wanted: id_or_prefix.to_owned(), runs: self.runs() };
+        if id_or_prefix == LAST {
+            return self.newest(&ids).ok_or_else(not_found);
+        }
+        let mut candidates: Vec<String> =
+            ids.into_iter().filter(|id| id.starts_with(id_or_prefix)).collect();
+        match candidates.len() {
+            0 => Err(not_found()),
+            1 => Ok(candidates.remove(0)),
+            _ => Err(Error::Ambiguous { wanted: id_or_prefix.to_owned(), candidates }),
+        }
+    }
+
+    /// Throws the index away and makes it anew from the run directories.
+    ///
+    /// # Errors
+    /// [`Error::ListRuns`], [`Error::RemoveIndex`], [`Error::RebuildIndex`].
+    pub fn rebuild_index(&self) -> Result<(), Error> {
+        let ids = self.ids()?;
+        Index::remove(&self.index_path())?;
+        let fail = |source| Error::RebuildIndex { path: self.index_path(), source };
+        let mut index = Index::open(&self.index_path()).map_err(fail)?;
+        for id in ids {
+            index.put(&id, &Summary::read(&self.runs().join(&id))).map_err(fail)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a record that has just ended into the index. A failure is not one of the record: whatever is missing in
+    /// the index is added by the next [`Store::list`].
+    pub(crate) fn note_finished(&self, id: &str) {
+        let mut index = self.usable_index();
+        self.list_one(&mut index, id.to_owned());
+    }
+
+    fn list_one(&self, index: &mut Index, id: String) -> Listed {
+        let directory = self.runs().join(&id);
+        let known = index.get(&id);
+        if let Some(known) = &known
+            && (known.outcome.is_some() || known.damage.is_some())
+            && known.stamp == Stamp::of(&directory)
+        {
+            return listed(id, known, State::of_summary(known, false));
+        }
+        // Looked at before the journal is read: who ends in between is found ended, never aborted.
+        let live = journal::is_live(&directory.join(JOURNAL));
+        let summary = match known {
+            Some(known) if known.stamp == Stamp::of(&directory) => known,
+            _ => {
+                let summary = Summary::read(&directory);
+                index.put_if_possible(&id, &summary);
+                summary
+            }
+        };
+        let state = State::of_summary(&summary, matches!(live, Ok(true)));
+        listed(id, &summary, state)
+    }
+
+    /// The index on disk, made anew if it cannot be used; else one in memory, so that listing always works.
+    fn usable_index(&self) -> Index {
+        let path = self.index_path();
+        Index::open(&path)
+            .or_else(|error| match Index::is_unreadable(&error) {
+                true if Index::remove(&path).is_ok() => Index::open(&path),
+                _ => Err(error),
+            })
+            .unwrap_or_else(|_| Index::in_memory())
+    }
+
+    fn newest(&self, ids: &[String]) -> Option<String> {
+        // Names begin with the second; the manifest knows the millisecond.
+        let second = |id: &String| id.get(..15).map(str::to_owned);
+        let newest = ids.iter().map(second).max()?;
+        let started = |id: &String| {
+            manifest::read(&self.runs().join(id).join(MANIFEST)).map(|m| m.started_unix_ms).ok()
+        };
+        let of_that_second = ids.iter().filter(|id| second(id) == newest);
+        of_that_second.max_by_key(|id| (started(id), (*id).clone())).cloned()
+    }
+
+    /// Names of all run directories, ordered.
+    fn ids(&self) -> Result<Vec<String>, Error> {
+        let fail = |source| Error::ListRuns { path: self.runs(), source };
+        let mut ids = Vec::new();
+        for entry in fs::read_dir(self.runs()).map_err(fail)? {
+            let entry = entry.map_err(fail)?;
+            let is_directory = entry.file_type().map_err(fail)?.is_dir();
+            if let Ok(name) = entry.file_name().into_string()
+                && is_directory
+                && !name.starts_with('.')
+            {
+                ids.push(name);
+            }
+        }
+        ids.sort();
+        Ok(ids)
+    }
+
+    fn runs(&self) -> PathBuf {
+        self.root.join("runs")
+    }
+
+    fn index_path(&self) -> PathBuf {
+        self.root.join("index.sqlite")
+    }
+}
+
+impl State {
+    fn of_summary(summary: &Summary, live: bool) -> State {
+        match (&summary.damage, &summary.outcome) {
+            (Some(reason), _) => State::Damaged { reason: reason.clone() },
+            (None, Some(outcome)) => State::Ended(outcome.clone()),
+            (None, None) if live => State::Running,
+            (None, None) => State::Ended(Outcome::Aborted),
+        }
+    }
+}
+
+fn listed(id: String, summary: &Summary, state: State) -> Listed {
+    Listed {
+        id,
+        name: summary.name.clone(),
+        target: summary.target.clone(),
+        started_unix_ms: summary.started_unix_ms,
+        runs_done: summary.runs_done(),
+        runs_planned: summary.runs_planned,
+        state,
+    }
+}
+
+/// Makes names in a directory durable.
+fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}

@@ -1,0 +1,139 @@
+//! A record in short, for the index: read from its run directory without its histograms.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use metrics::run_record::Outcome;
+use workload::plan::TargetSpec;
+
+use crate::frame::{self, Frame};
+use crate::store::{JOURNAL, MANIFEST};
+use crate::{Error, journal, manifest};
+
+/// Length and time of change of a record's two files: unchanged files need not be read again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) manifest_bytes: i64,
+    pub(crate) manifest_changed_ns: i64,
+    pub(crate) journal_bytes: i64,
+    pub(crate) journal_changed_ns: i64,
+}
+
+/// One record in short.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Summary {
+    pub(crate) stamp: Stamp,
+    pub(crate) name: String,
+    pub(crate) source: String,
+    pub(crate) target: String,
+    pub(crate) plan_hash: String,
+    pub(crate) started_unix_ms: u64,
+    pub(crate) runs_planned: u32,
+    /// `None` where the record never said how it ended.
+    pub(crate) outcome: Option<Outcome>,
+    /// Why the directory cannot be read, if it cannot.
+    pub(crate) damage: Option<String>,
+    pub(crate) runs: Vec<RunSummary>,
+}
+
+/// One run in short.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RunSummary {
+    pub(crate) run_index: u32,
+    pub(crate) variant: String,
+    pub(crate) load_point: String,
+    pub(crate) repeat: u32,
+    pub(crate) started_unix_ms: u64,
+    pub(crate) intervals: u32,
+    pub(crate) outcome: Option<Outcome>,
+}
+
+impl Stamp {
+    /// Of the files as they are now; zeros for a file that is missing.
+    pub(crate) fn of(directory: &Path) -> Stamp {
+        let look = |name| match fs::metadata(directory.join(name)) {
+            Ok(found) => {
+                let changed_ns = found.mtime().saturating_mul(1_000_000_000) + found.mtime_nsec();
+                (i64::try_from(found.len()).unwrap_or(i64::MAX), changed_ns)
+            }
+            // What is missing or hidden is found out, and told, when the file is read.
+            Err(_) => (0, 0),
+        };
+        let (manifest_bytes, manifest_changed_ns) = look(MANIFEST);
+        let (journal_bytes, journal_changed_ns) = look(JOURNAL);
+        Stamp { manifest_bytes, manifest_changed_ns, journal_bytes, journal_changed_ns }
+    }
+}
+
+impl Summary {
+    /// Reads the record in `directory`. What cannot be read becomes a summary that says so.
+    pub(crate) fn read(directory: &Path) -> Summary {
+        // The stamp is taken first: what is appended meanwhile is read again next time.
+        let mut summary = Summary { stamp: Stamp::of(directory), ..Summary::default() };
+        if let Err(error) = summary.fill(directory) {
+            summary.damage = Some(error.to_string());
+        }
+        summary
+    }
+
+    fn fill(&mut self, directory: &Path) -> Result<(), Error> {
+        let manifest = manifest::read(&directory.join(MANIFEST))?;
+        self.target = match &manifest.plan.target {
+            TargetSpec::Directory { path } => path.clone(),
+            TargetSpec::Null => "null:".to_owned(),
+        };
+        self.runs_planned = u32::try_from(manifest.plan.runs().count()).unwrap_or(u32::MAX);
+        self.name = manifest.plan.name;
+        self.source = manifest.plan.source;
+        self.plan_hash = manifest.plan_hash;
+        self.started_unix_ms = manifest.started_unix_ms;
+        let path = directory.join(JOURNAL);
+        let bytes =
+            fs::read(&path).map_err(|source| Error::ReadFile { path: path.clone(), source })?;
+        for raw in journal::frames(&path, &bytes)? {
+            self.take(raw.kind, raw.payload).map_err(|reason| Error::DamagedJournal {
+                path: path.clone(),
+                offset_bytes: raw.offset_bytes,
+                reason: reason.to_owned(),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, kind: u8, payload: &[u8]) -> Result<(), &'static str> {
+        if kind == frame::INTERVAL {
+            let run_index = Frame::run_of_interval(payload).map_err(|malformed| malformed.0)?;
+            self.run_of(run_index)?.intervals += 1;
+            return Ok(());
+        }
+        match Frame::decode(kind, payload).map_err(|malformed| malformed.0)? {
+            Frame::RunStarted { started_unix_ms, run } => self.runs.push(RunSummary {
+                run_index: run.index,
+                load_point: run.load_point(),
+                variant: run.variant,
+                repeat: run.repeat,
+                started_unix_ms,
+                intervals: 0,
+                outcome: None,
+            }),
+            Frame::RunFinished { run_index, outcome } => {
+                self.run_of(run_index)?.outcome = Some(outcome);
+            }
+            Frame::Finished(outcome) => self.outcome = Some(outcome),
+            Frame::Engine(_) | Frame::Prepared(_) | Frame::Warning { .. } => {}
+            Frame::Interval { .. } => unreachable!("counted above"),
+        }
+        Ok(())
+    }
+
+    fn run_of(&mut self, run_index: u32) -> Result<&mut RunSummary, &'static str> {
+        let found = self.runs.iter_mut().rev().find(|run| run.run_index == run_index);
+        found.ok_or("it belongs to a run that was not started")
+    }
+
+    /// Runs that ended as planned.
+    pub(crate) fn runs_done(&self) -> u32 {
+        self.runs.iter().filter(|run| run.outcome == Some(Outcome::Done)).count() as u32
+    }
+}
