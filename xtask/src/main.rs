@@ -1,9 +1,9 @@
 //! The project's own tools: `cargo xtask tidy | check`.
 //!
-//! `tidy` holds the rules that no compiler holds (who may import whom, which words are used, whether
-//! links lead somewhere); `check` is the one command that says whether the tree is good, the same
-//! at the desk and in CI. Nothing here is part of the product. The idea of a `tidy` that is an
-//! ordinary program with ordinary tests comes from rustc and TigerBeetle.
+//! `tidy` holds the rules that no compiler holds (who may import whom, which words are used,
+//! whether links lead somewhere); `check` is the one command that says whether the tree is good,
+//! the same at the desk and in CI. Nothing here is part of the product. The idea of a `tidy` that
+//! is an ordinary program with ordinary tests comes from rustc and TigerBeetle.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

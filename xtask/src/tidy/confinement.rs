@@ -10,8 +10,8 @@ pub(crate) const STATISTICS_RULE: &str = "no-statistics-in-report";
 /// Crates that may have tokio; none of them exists yet.
 const TOKIO: &[&str] = &["cluster", "web", "volume", "target-smb"];
 
-/// Crates that may have serde: the experiment and the stored plan, the target's manifest, the store,
-/// the report's exports, the command line's `--json`, the project's tools.
+/// Crates that may have serde: the experiment and the stored plan, the target's manifest, the
+/// store, the report's exports, the command line's `--json`, the project's tools.
 const SERDE: &[&str] = &["workload", "target", "store", "report", "cli", "xtask"];
 const SERDE_FAMILY: &[&str] = &["serde", "serde_json", "toml", "rmp-serde", "schemars", "csv"];
 

@@ -1,4 +1,5 @@
-//! Who may import whom: the table of `ARCHITECTURE.md`, held against every manifest and every `use`.
+//! Who may import whom: the table of `ARCHITECTURE.md`, held against every manifest and every
+//! `use`.
 
 use super::tree::{Diagnostic, Tree, find_word};
 

@@ -39,7 +39,8 @@ pub(crate) struct RustFile {
     pub text: String,
     /// Code, strings and comments apart.
     pub parts: RustText,
-    /// The whole file is test code: under `tests/` or `benches/`, or a module declared for tests only.
+    /// The whole file is test code: under `tests/` or `benches/`, or a module declared for tests
+    /// only.
     pub is_test: bool,
 }
 
@@ -92,7 +93,8 @@ impl Tree {
             let file_name = entry.file_name().to_string_lossy().into_owned();
             let path =
                 if name.is_empty() { file_name.clone() } else { format!("{name}/{file_name}") };
-            // `target` is cargo's only at the top (and in the fuzz package); `crates/target` is ours.
+            // `target` is cargo's only at the top (and in the fuzz package); `crates/target` is
+            // ours.
             let made = MADE.contains(&file_name.as_str())
                 || matches!(path.as_str(), "target" | "fuzz/target");
             if made {
