@@ -1,6 +1,8 @@
 //! Warnings that teach: a closed enum; each says what was seen, why it matters for this number, what to try next.
 //! (The form is hyperfine's.)
 
+use units::{Bytes, Nanos, OpsPerSec};
+
 /// Something a reader of a number must know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
@@ -95,4 +97,282 @@ pub struct Explanation {
     pub matters: &'static str,
     /// What to try next.
     pub remedy: &'static str,
+}
+
+impl Warning {
+    /// The warning in words: what was seen, with its numbers; why it matters; what to try next.
+    pub fn explain(&self) -> Explanation {
+        let seen = self.seen();
+        let (code, matters, remedy) = self.lesson();
+        Explanation { code, seen, matters, remedy }
+    }
+
+    fn seen(&self) -> String {
+        match self {
+            Warning::GeneratorBusy { busy } => {
+                format!("the busiest worker used {} of its processor", percent(*busy))
+            }
+            Warning::ScheduleDelayHigh { delay_mean_ns, service_mean_ns } => format!(
+                "operations were issued {} late on average; the service time mean was {}",
+                Nanos(*delay_mean_ns),
+                Nanos(*service_mean_ns)
+            ),
+            Warning::Overloaded { offered_rate, achieved_rate, backlog } => format!(
+                "{} were offered, {} were achieved; at the end of the window {backlog} operations were due but not \
+                 issued",
+                OpsPerSec::new(*offered_rate),
+                OpsPerSec::new(*achieved_rate)
+            ),
+            Warning::NotSteady { drift } => format!(
+                "from the first to the last third of the window the achieved rate changed by {}",
+                signed_percent(*drift)
+            ),
+            Warning::WindowTooShort { intervals } => match intervals {
+                1 => "the window has 1 interval".to_owned(),
+                _ => format!("the window has {intervals} intervals"),
+            },
+            Warning::FewSamplesForPercentile { percentile, samples_above } => {
+                format!("{samples_above} samples lie above p{percentile}")
+            }
+            Warning::LittleMismatch { outstanding_mean, expected } => format!(
+                "{outstanding_mean:.3} operations were outstanding on average, but achieved rate times service time \
+                 mean is {expected:.3}"
+            ),
+            Warning::WorkingSetFitsCache { working_set_bytes, memory_bytes } => format!(
+                "the working set is {}, this host's memory {}, and I/O is buffered",
+                Bytes::new(*working_set_bytes),
+                Bytes::new(*memory_bytes)
+            ),
+            Warning::ErrorsSeen { errors } => {
+                let words: Vec<String> = errors
+                    .iter()
+                    .map(|(kind, error, count)| format!("{count} {kind} ({error})"))
+                    .collect();
+                format!("operations failed: {}", words.join(", "))
+            }
+            Warning::RepeatsDisagree { spread } => format!(
+                "the highest and the lowest repeat lie {} of their mean apart, more than their uncertainty",
+                percent(*spread)
+            ),
+            Warning::HostNoisy { steal } => {
+                format!("the hypervisor took {} of this host's processor time", percent(*steal))
+            }
+            Warning::EndedEarly { reason } => {
+                format!("the run ended before its plan did: {reason}")
+            }
+            Warning::NotStorage { filesystem } => {
+                format!("on {filesystem}, direct I/O cannot be told from I/O to memory")
+            }
+        }
+    }
+
+    /// Code, why it matters, what to try next.
+    fn lesson(&self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Warning::GeneratorBusy { .. } => (
+                "generator_busy",
+                "A worker without idle time cannot issue faster: the rate may be this host's limit, not the \
+                 target's, and times include waiting for the worker itself.",
+                "Give the stream more workers (`workers`), pin them (`pin = true`), or measure from more hosts. \
+                 `fourcorners run null:` shows what this host can generate at most.",
+            ),
+            Warning::ScheduleDelayHigh { .. } => (
+                "schedule_delay_high",
+                "Response times count from the instant at which an operation was due, so they include this wait, as \
+                 a user's would; service times do not show it.",
+                "Believe the response time. If the wait comes from the generator, raise `queue_depth` or `workers`; \
+                 if it stays, the target is too slow for this rate.",
+            ),
+            Warning::Overloaded { .. } => (
+                "overloaded",
+                "The backlog grows for as long as the run lasts, and response times with it: they describe the \
+                 length of the run, not the target.",
+                "Lower `offered_rate` below the achieved rate, or raise `queue_depth` and `workers` if operations \
+                 waited for a free slot.",
+            ),
+            Warning::NotSteady { .. } => (
+                "not_steady",
+                "A mean over a window that still changes depends on when the window was: caches fill, burst credit \
+                 runs out, flash begins to collect garbage.",
+                "Warm up for longer (`warm_up`), measure for longer (`measure`), and look at the time series for \
+                 where it settles.",
+            ),
+            Warning::WindowTooShort { .. } => (
+                "window_too_short",
+                "The uncertainty is estimated from how intervals differ; with so few of them it would itself be a \
+                 guess, so none is given.",
+                "Measure for longer (`measure`), or choose a shorter `interval`.",
+            ),
+            Warning::FewSamplesForPercentile { .. } => (
+                "few_samples_for_percentile",
+                "With fewer than ten samples above it, a percentile is decided by a few operations and changes from \
+                 run to run; it is not printed as a number.",
+                "Measure for longer (`measure`), repeat more often (`repeats`), or read a lower percentile.",
+            ),
+            Warning::LittleMismatch { .. } => (
+                "little_mismatch",
+                "By Little's law the two are equal on a window in which as many operations begin as end. Either this \
+                 window does not balance, or something was counted wrongly.",
+                "Measure for many times the longest service time. If it stays, please report it with the record: it \
+                 would be a mistake of fourcorners.",
+            ),
+            Warning::WorkingSetFitsCache { .. } => (
+                "working_set_fits_cache",
+                "Reads are answered from memory once they have been read, and writes are taken by memory: these are \
+                 figures of this host's page cache, not of the storage.",
+                "Use direct I/O (`direct = true`), or a working set of at least twice the memory.",
+            ),
+            Warning::ErrorsSeen { .. } => (
+                "errors_seen",
+                "Failed operations are not in the rate nor in the times: what fails quickly can make the rest look \
+                 fast.",
+                "Look at the kinds of error and the intervals they fell in, and at the system's log; repeat once the \
+                 cause is gone.",
+            ),
+            Warning::RepeatsDisagree { .. } => (
+                "repeats_disagree",
+                "Something changes between repeats that the uncertainty within one of them does not know: other \
+                 users of the storage, caches, placement.",
+                "Repeat more often (`repeats`), in random order (`order = \"randomised\"`), at another time of day; \
+                 do not compare with other records by less than this difference.",
+            ),
+            Warning::HostNoisy { .. } => (
+                "host_noisy",
+                "While the processor is taken away, operations can neither be issued nor be seen to end: long times \
+                 may be the host's.",
+                "Use a host with processors of its own, or repeat when its neighbours are quiet.",
+            ),
+            Warning::EndedEarly { .. } => (
+                "ended_early",
+                "Everything measured until then is kept, but the window is shorter than planned and may lack its \
+                 steady part.",
+                "Remove the cause and run it again.",
+            ),
+            Warning::NotStorage { .. } => (
+                "not_storage",
+                "The operations may never have left this host's memory: such figures say nothing about storage.",
+                "Name a directory on the volume you want to know about; `df -T DIR` shows the file system a \
+                 directory lies on.",
+            ),
+        }
+    }
+}
+
+/// `12.3 %` for 0.1234.
+fn percent(fraction: f64) -> String {
+    format!("{:.1} %", fraction * 100.0)
+}
+
+fn signed_percent(fraction: f64) -> String {
+    format!("{:+.1} %", fraction * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `(warning, code, seen)`: one of each kind.
+    fn one_of_each() -> Vec<(Warning, &'static str, &'static str)> {
+        vec![
+            (
+                Warning::GeneratorBusy { busy: 0.9642 },
+                "generator_busy",
+                "the busiest worker used 96.4 % of its processor",
+            ),
+            (
+                Warning::ScheduleDelayHigh { delay_mean_ns: 1.5e6, service_mean_ns: 250e3 },
+                "schedule_delay_high",
+                "operations were issued 1.50 ms late on average; the service time mean was 250 us",
+            ),
+            (
+                Warning::Overloaded {
+                    offered_rate: 20e3,
+                    achieved_rate: 12_345.4,
+                    backlog: 76_000,
+                },
+                "overloaded",
+                "20,000 ops/s were offered, 12,345 ops/s were achieved; at the end of the window 76000 operations \
+                 were due but not issued",
+            ),
+            (
+                Warning::NotSteady { drift: -0.125 },
+                "not_steady",
+                "from the first to the last third of the window the achieved rate changed by -12.5 %",
+            ),
+            (
+                Warning::WindowTooShort { intervals: 1 },
+                "window_too_short",
+                "the window has 1 interval",
+            ),
+            (
+                Warning::FewSamplesForPercentile { percentile: 99.9, samples_above: 4 },
+                "few_samples_for_percentile",
+                "4 samples lie above p99.9",
+            ),
+            (
+                Warning::LittleMismatch { outstanding_mean: 4.0, expected: 3.8 },
+                "little_mismatch",
+                "4.000 operations were outstanding on average, but achieved rate times service time mean is 3.800",
+            ),
+            (
+                Warning::WorkingSetFitsCache { working_set_bytes: 1 << 30, memory_bytes: 24 << 30 },
+                "working_set_fits_cache",
+                "the working set is 1 GiB, this host's memory 24 GiB, and I/O is buffered",
+            ),
+            (
+                Warning::ErrorsSeen {
+                    errors: vec![
+                        ("read".to_owned(), "input_output".to_owned(), 3),
+                        ("write".to_owned(), "no_space".to_owned(), 1),
+                    ],
+                },
+                "errors_seen",
+                "operations failed: 3 read (input_output), 1 write (no_space)",
+            ),
+            (
+                Warning::RepeatsDisagree { spread: 0.31 },
+                "repeats_disagree",
+                "the highest and the lowest repeat lie 31.0 % of their mean apart, more than their uncertainty",
+            ),
+            (
+                Warning::HostNoisy { steal: 0.052 },
+                "host_noisy",
+                "the hypervisor took 5.2 % of this host's processor time",
+            ),
+            (
+                Warning::EndedEarly { reason: "interrupted by the user".to_owned() },
+                "ended_early",
+                "the run ended before its plan did: interrupted by the user",
+            ),
+            (
+                Warning::NotStorage { filesystem: "tmpfs".to_owned() },
+                "not_storage",
+                "on tmpfs, direct I/O cannot be told from I/O to memory",
+            ),
+        ]
+    }
+
+    #[test]
+    fn every_warning_says_what_was_seen_with_its_numbers() {
+        for (warning, code, seen) in one_of_each() {
+            let explanation = warning.explain();
+            assert_eq!((explanation.code, explanation.seen.as_str()), (code, seen));
+        }
+    }
+
+    #[test]
+    fn every_warning_teaches_in_whole_sentences() {
+        let mut codes = Vec::new();
+        for (warning, _, _) in one_of_each() {
+            let Explanation { code, matters, remedy, .. } = warning.explain();
+            for text in [matters, remedy] {
+                assert!(text.ends_with('.') && !text.contains("  "), "{code}: {text}");
+                assert!(text.starts_with(|c: char| c.is_ascii_uppercase()), "{code}: {text}");
+            }
+            codes.push(code);
+        }
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), one_of_each().len(), "codes are unique");
+    }
 }

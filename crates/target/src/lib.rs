@@ -9,6 +9,16 @@ pub mod posix;
 pub mod psync;
 pub mod ring;
 
+mod aligned;
+pub mod clean;
+pub mod directory;
+pub mod fill;
+pub mod manifest;
+mod mounts;
+pub mod refusal;
+pub mod storage;
+pub mod truth;
+
 use std::time::Duration;
 
 use workload::op::Op;

@@ -1,0 +1,550 @@
+//! The directory that a run works in: found or made, marked, locked, and never anything else.
+//!
+//! `fourcorners run /mnt/vol1` works in `/mnt/vol1/fourcorners/`, which it makes and marks with the manifest
+//! `.fourcorners`; `/mnt/vol1` itself is used only if it carries that mark. Two steps keep "checked before the first
+//! write" honest: [`survey`] looks and writes nothing (`plan` stops there), [`Survey::claim`] makes, marks and locks.
+//! Not here: what is written ([`crate::fill`]), and whether it is still what was written ([`crate::truth`]).
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rustix::fs::{Access, FlockOperation};
+use workload::plan::{FileSet, Plan};
+
+use crate::manifest::{FileRecord, FileState, MANIFEST_NAME, Manifest, sync_directory};
+use crate::mounts::missing_mount;
+use crate::refusal::{Overrides, Refusal};
+use crate::storage::{self, DirectIo, Storage};
+
+/// The name of the directory that is made inside the one that the user named.
+pub const OUR_NAME: &str = "fourcorners";
+
+/// Entries that a file system or a filer puts into an otherwise empty volume.
+const HARMLESS: [&str; 5] = ["lost+found", ".snapshot", ".snapshots", ".zfs", ".Trash-0"];
+
+/// What a plan needs of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The files.
+    pub file_sets: Vec<FileSet>,
+    /// The seed of the data in them.
+    pub data_seed: u64,
+    /// The smallest transfer size of all streams with direct I/O, in bytes; `None` if all are buffered.
+    pub direct_transfer_min_bytes: Option<u64>,
+}
+
+impl Wanted {
+    /// What `plan` needs.
+    pub fn by(plan: &Plan) -> Wanted {
+        let direct = plan.runs().flat_map(|run| &run.streams).filter(|stream| stream.direct);
+        Wanted {
+            file_sets: plan.file_sets(),
+            data_seed: plan.data_seed,
+            direct_transfer_min_bytes: direct
+                .flat_map(|stream| &stream.transfer_sizes)
+                .map(|size| size.size_bytes)
+                .min(),
+        }
+    }
+}
+
+/// What was found before anything is written, and what will be done.
+#[derive(Debug)]
+pub struct Survey {
+    /// The directory that the run will work in.
+    pub place: PathBuf,
+    /// Whether it has to be made.
+    pub is_new: bool,
+    /// What the fill will write, one entry for each file set that is not complete.
+    pub to_write: Vec<ToWrite>,
+    /// Space that it still takes, without the reserve.
+    pub needed_bytes: u64,
+    /// Space that there is.
+    pub free_bytes: u64,
+    filesystem_id: String,
+    wanted: Wanted,
+    overrides: Overrides,
+}
+
+/// The part of a file set that is not there yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToWrite {
+    /// Leading part of the files' names.
+    pub stream: String,
+    /// Number of files to be written.
+    pub files: u32,
+    /// Bytes to be written.
+    pub bytes: u64,
+}
+
+/// A directory that is ours: marked, locked against other runs, and on known storage.
+#[derive(Debug)]
+pub struct TargetDirectory {
+    pub(crate) path: PathBuf,
+    pub(crate) manifest: Manifest,
+    wanted: Wanted,
+    refill: bool,
+    storage: Storage,
+    /// Its lock ends with it.
+    _lock: File,
+}
+
+/// Surveys and claims at once.
+///
+/// # Errors
+/// See [`survey`] and [`Survey::claim`].
+pub fn open(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<TargetDirectory, Refusal> {
+    survey(path, wanted, overrides)?.claim()
+}
+
+/// Checks everything about `path` that can be checked without writing: for the whole plan, before its first byte.
+///
+/// # Errors
+/// The first refusal that `overrides` does not allow.
+pub fn survey(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<Survey, Refusal> {
+    let place = find_place(path, overrides)?;
+    // What exists of the way to the place: the place itself, or the directory it will be made in.
+    let existing = if place.is_new { parent_of(&place.path) } else { &place.path };
+
+    let space = storage::space(existing)?;
+    if space.read_only {
+        return Err(Refusal::ReadOnly { path: path.to_path_buf() });
+    }
+    if !overrides.not_a_mount {
+        refuse_missing_mount(path, existing)?;
+    }
+    rustix::fs::access(existing, Access::WRITE_OK | Access::EXEC_OK)
+        .map_err(|error| Refusal::io("write into", existing, error))?;
+
+    let manifest = if place.is_new { None } else { Manifest::load(&place.path)? };
+    if let Some(manifest) = &manifest
+        && !overrides.other_filesystem
+    {
+        refuse_other_filesystem(&place.path, manifest, &space.filesystem_id)?;
+    }
+    let (to_write, needed_bytes) = match &manifest {
+        None => whole_sets(&wanted),
+        Some(manifest) => missing_files(&place.path, manifest, &wanted, overrides.refill)?,
+    };
+    let with_reserve = needed_bytes.saturating_add(reserve_bytes(needed_bytes));
+    if with_reserve > space.free_bytes && !overrides.ignore_free_space {
+        return Err(Refusal::TooLittleSpace {
+            path: path.to_path_buf(),
+            needed_bytes: with_reserve,
+            free_bytes: space.free_bytes,
+        });
+    }
+    Ok(Survey {
+        place: place.path,
+        is_new: place.is_new,
+        to_write,
+        needed_bytes,
+        free_bytes: space.free_bytes,
+        filesystem_id: space.filesystem_id,
+        wanted,
+        overrides,
+    })
+}
+
+impl Survey {
+    /// Makes and marks the directory, or takes the one that is ours, and locks it.
+    ///
+    /// # Errors
+    /// Another run works in it, or its storage cannot do what the plan asks for; a directory that was made for this
+    /// is removed again.
+    pub fn claim(self) -> Result<TargetDirectory, Refusal> {
+        if self.is_new { self.make() } else { self.take() }
+    }
+
+    /// Makes the directory under another name, complete with its mark, and moves it into place: no crash leaves an
+    /// unmarked directory of our name behind.
+    fn make(self) -> Result<TargetDirectory, Refusal> {
+        let parent = parent_of(&self.place).to_path_buf();
+        let making = parent.join(format!(".{OUR_NAME}.new-{}", std::process::id()));
+        fs::create_dir(&making).map_err(|error| Refusal::io("make directory", &making, error))?;
+        let made = self.mark(&making).and_then(|claimed| {
+            fs::rename(&making, &self.place)
+                .and_then(|()| sync_directory(&parent))
+                .map_err(|error| Refusal::io("make directory", &self.place, error))?;
+            Ok(claimed)
+        });
+        match made {
+            Ok(claimed) => Ok(TargetDirectory { path: self.place, ..claimed }),
+            Err(refusal) => {
+                // Only what was made above is in it. What cannot be removed is named by the refusal anyway.
+                let mark = fs::remove_file(making.join(MANIFEST_NAME));
+                let directory = fs::remove_dir(&making);
+                match mark.and(directory) {
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                        Err(Refusal::io("remove", &making, error))
+                    }
+                    _ => Err(refusal),
+                }
+            }
+        }
+    }
+
+    fn mark(&self, making: &Path) -> Result<TargetDirectory, Refusal> {
+        let lock = lock(making)?;
+        let storage = storage::probe(making)?;
+        refuse_without_direct_io(&self.place, &self.wanted, &storage)?;
+        let manifest = Manifest::new(self.filesystem_id.clone(), unix_ms(SystemTime::now()));
+        manifest.save(making)?;
+        Ok(self.claimed(making, manifest, storage, lock))
+    }
+
+    fn take(self) -> Result<TargetDirectory, Refusal> {
+        let lock = lock(&self.place)?;
+        // Another run may have changed it since the survey; from here on it cannot.
+        let Some(mut manifest) = Manifest::load(&self.place)? else {
+            return Err(Refusal::Unmarked { path: self.place });
+        };
+        let storage = storage::probe(&self.place)?;
+        refuse_without_direct_io(&self.place, &self.wanted, &storage)?;
+        if manifest.filesystem_id != self.filesystem_id {
+            manifest.filesystem_id.clone_from(&self.filesystem_id);
+            manifest.save(&self.place)?;
+        }
+        Ok(self.claimed(&self.place, manifest, storage, lock))
+    }
+
+    fn claimed(
+        &self,
+        path: &Path,
+        manifest: Manifest,
+        storage: Storage,
+        lock: File,
+    ) -> TargetDirectory {
+        TargetDirectory {
+            path: path.to_path_buf(),
+            manifest,
+            wanted: self.wanted.clone(),
+            refill: self.overrides.refill,
+            storage,
+            _lock: lock,
+        }
+    }
+}
+
+impl TargetDirectory {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is stored on.
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// The files that the plan needs in it.
+    pub fn file_sets(&self) -> &[FileSet] {
+        &self.wanted.file_sets
+    }
+
+    /// The seed of the data in them.
+    pub fn data_seed(&self) -> u64 {
+        self.wanted.data_seed
+    }
+
+    /// Whether files that are not as we left them are written anew.
+    pub fn refill(&self) -> bool {
+        self.refill
+    }
+
+    /// What is known of the files.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The path of file `index` of `set`.
+    pub fn file_path(&self, set: &FileSet, index: u32) -> PathBuf {
+        self.path.join(set.file_name(index))
+    }
+
+    /// Notes, durably, that tiles up to `generation` may be written from now on.
+    ///
+    /// # Errors
+    /// The manifest could not be written.
+    pub fn raise_generation(&mut self, generation: u32) -> Result<(), Refusal> {
+        if generation > self.manifest.generation_high_water {
+            self.manifest.generation_high_water = generation;
+            self.manifest.save(&self.path)?;
+        }
+        Ok(())
+    }
+
+    /// The numbers of those files of `set` that are not complete as the plan wants them.
+    pub fn missing(&self, set: &FileSet) -> Vec<u32> {
+        (0..set.files).filter(|index| !self.is_complete(set, *index)).collect()
+    }
+
+    fn is_complete(&self, set: &FileSet, index: u32) -> bool {
+        is_recorded(&self.manifest, set, index, self.wanted.data_seed)
+            && self.file_path(set, index).symlink_metadata().is_ok()
+    }
+}
+
+/// Where a run will work.
+struct Place {
+    path: PathBuf,
+    is_new: bool,
+}
+
+/// Settles the place, or refuses: what the user named is ours, holds a directory of ours, or may get one.
+fn find_place(path: &Path, overrides: Overrides) -> Result<Place, Refusal> {
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return place_to_create(path, overrides);
+        }
+        Err(error) => return Err(Refusal::io("look at", path, error)),
+    };
+    if found.file_type().is_block_device() {
+        return Err(Refusal::BlockDevice { path: path.to_path_buf() });
+    }
+    if !found.is_dir() {
+        return Err(Refusal::NotADirectory { path: path.to_path_buf() });
+    }
+    let named =
+        fs::canonicalize(path).map_err(|error| Refusal::io("find the way to", path, error))?;
+    if let Some(ours) = our_directory(&named)? {
+        return Ok(Place { path: ours, is_new: false });
+    }
+    let inside = named.join(OUR_NAME);
+    if inside.symlink_metadata().is_ok() {
+        return Err(Refusal::Unmarked { path: inside });
+    }
+    if !overrides.among_foreign_files {
+        refuse_foreign_files(path, &named)?;
+    }
+    Ok(Place { path: inside, is_new: true })
+}
+
+fn place_to_create(path: &Path, overrides: Overrides) -> Result<Place, Refusal> {
+    let missing = || Refusal::Missing { path: path.to_path_buf() };
+    let no_parent = || Refusal::NoParent { path: path.to_path_buf() };
+    if path.symlink_metadata().is_ok() {
+        // A link to nowhere: making its end would write where the user does not look.
+        return Err(Refusal::NotADirectory { path: path.to_path_buf() });
+    }
+    let name = path.file_name().ok_or_else(missing)?;
+    let parent = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let parent = fs::canonicalize(parent).map_err(|_| no_parent())?;
+    if !parent.is_dir() {
+        return Err(no_parent());
+    }
+    if !overrides.create {
+        return Err(missing());
+    }
+    Ok(Place { path: parent.join(name), is_new: true })
+}
+
+/// The directory of ours that `named` (without links) is or holds, if there is one.
+///
+/// # Errors
+/// There is a manifest, and it cannot be understood.
+pub(crate) fn our_directory(named: &Path) -> Result<Option<PathBuf>, Refusal> {
+    if Manifest::load(named)?.is_some() {
+        return Ok(Some(named.to_path_buf()));
+    }
+    let inside = named.join(OUR_NAME);
+    let is_directory = inside.symlink_metadata().is_ok_and(|found| found.is_dir());
+    if is_directory && Manifest::load(&inside)?.is_some() {
+        return Ok(Some(inside));
+    }
+    Ok(None)
+}
+
+fn refuse_foreign_files(path: &Path, named: &Path) -> Result<(), Refusal> {
+    let entries = fs::read_dir(named).map_err(|error| Refusal::io("list", named, error))?;
+    let mut foreign = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(|error| Refusal::io("list", named, error))?.file_name();
+        if !HARMLESS.iter().any(|harmless| name == *harmless) {
+            foreign.push(name);
+        }
+    }
+    foreign.sort();
+    match foreign.first() {
+        None => Ok(()),
+        Some(first) => Err(Refusal::ForeignFiles {
+            path: path.to_path_buf(),
+            count: foreign.len(),
+            example: first.to_string_lossy().into_owned(),
+            mount_root: storage::is_mount_root(named),
+        }),
+    }
+}
+
+fn refuse_missing_mount(path: &Path, existing: &Path) -> Result<(), Refusal> {
+    let fstab = match fs::read("/etc/fstab") {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(Refusal::io("read", Path::new("/etc/fstab"), error)),
+    };
+    let device =
+        |path: &Path| fs::metadata(path).map_err(|error| Refusal::io("look at", path, error));
+    let on_root = device(existing)?.dev() == device(Path::new("/"))?.dev();
+    match missing_mount(existing, &fstab, on_root, storage::is_mount_root) {
+        None => Ok(()),
+        Some(missing) => Err(Refusal::MountMissing {
+            path: path.to_path_buf(),
+            mount_point: missing.mount_point,
+            in_fstab: missing.in_fstab,
+        }),
+    }
+}
+
+fn refuse_other_filesystem(place: &Path, manifest: &Manifest, found: &str) -> Result<(), Refusal> {
+    // A file system without identity (NFS) cannot be told from another one.
+    if manifest.filesystem_id.is_empty() || found.is_empty() || manifest.filesystem_id == found {
+        return Ok(());
+    }
+    Err(Refusal::OtherFilesystem {
+        path: place.to_path_buf(),
+        marked: manifest.filesystem_id.clone(),
+        found: found.to_owned(),
+    })
+}
+
+fn refuse_without_direct_io(
+    place: &Path,
+    wanted: &Wanted,
+    storage: &Storage,
+) -> Result<(), Refusal> {
+    let Some(smallest_bytes) = wanted.direct_transfer_min_bytes else { return Ok(()) };
+    let (path, filesystem) = (place.to_path_buf(), storage.filesystem.clone());
+    match &storage.direct {
+        DirectIo::Unsupported { reason } => {
+            Err(Refusal::NoDirectIo { path, filesystem, reason: reason.clone() })
+        }
+        DirectIo::Supported { offset_align_bytes: needed_bytes }
+            if !smallest_bytes.is_multiple_of(*needed_bytes) =>
+        {
+            let needed_bytes = *needed_bytes;
+            Err(Refusal::DirectAlignment { path, filesystem, needed_bytes, smallest_bytes })
+        }
+        DirectIo::Supported { .. } => Ok(()),
+    }
+}
+
+/// All that a directory without files needs.
+fn whole_sets(wanted: &Wanted) -> (Vec<ToWrite>, u64) {
+    let to_write: Vec<ToWrite> = wanted
+        .file_sets
+        .iter()
+        .map(|set| ToWrite {
+            stream: set.stream.clone(),
+            files: set.files,
+            bytes: set.total_bytes(),
+        })
+        .collect();
+    let bytes = to_write.iter().map(|set| set.bytes).sum();
+    (to_write, bytes)
+}
+
+/// What has to be written beside what is there, and the space it takes.
+fn missing_files(
+    place: &Path,
+    manifest: &Manifest,
+    wanted: &Wanted,
+    refill: bool,
+) -> Result<(Vec<ToWrite>, u64), Refusal> {
+    let mut to_write = Vec::new();
+    let mut needed_bytes = 0;
+    for set in &wanted.file_sets {
+        let mut missing = ToWrite { stream: set.stream.clone(), files: 0, bytes: 0 };
+        for index in 0..set.files {
+            let found = find_file(&place.join(set.file_name(index)), manifest)?;
+            let complete = is_recorded(manifest, set, index, wanted.data_seed);
+            if !complete || found.is_none() {
+                missing.files += 1;
+                missing.bytes += set.file_size_bytes;
+            }
+            if !complete || found.is_none() || refill {
+                // In units of 512 bytes whatever the file system's own unit: stat(2).
+                let allocated = found.map_or(0, |found| found.blocks() * 512);
+                needed_bytes += set.file_size_bytes.saturating_sub(allocated);
+            }
+        }
+        if missing.files > 0 {
+            to_write.push(missing);
+        }
+    }
+    Ok((to_write, needed_bytes))
+}
+
+/// Looks at a file by a name of ours, and refuses if it is not one that we made.
+pub(crate) fn find_file(path: &Path, manifest: &Manifest) -> Result<Option<Metadata>, Refusal> {
+    let found = match path.symlink_metadata() {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Refusal::io("look at", path, error)),
+    };
+    let path = path.to_path_buf();
+    if !found.is_file() {
+        return Err(Refusal::NotARegularFile { path, found: kind_of(&found) });
+    }
+    if found.nlink() > 1 {
+        // Its bytes are also someone else's file by another name.
+        return Err(Refusal::NotARegularFile { path, found: "a file with a second name" });
+    }
+    let name = path.file_name().and_then(|name| name.to_str());
+    match name.is_some_and(|name| manifest.files.contains_key(name)) {
+        true => Ok(Some(found)),
+        false => Err(Refusal::ForeignFile { path }),
+    }
+}
+
+fn is_recorded(manifest: &Manifest, set: &FileSet, index: u32, data_seed: u64) -> bool {
+    let wanted = FileRecord::wanted(set, index, data_seed);
+    debug_assert_eq!(wanted.state, FileState::Complete);
+    manifest.files.get(&set.file_name(index)) == Some(&wanted)
+}
+
+/// What a file system takes for its own records, on top of the data: a hundredth (extent trees, checksums of
+/// copy-on-write file systems), and room to replace the manifest.
+const fn reserve_bytes(needed_bytes: u64) -> u64 {
+    if needed_bytes == 0 { 0 } else { needed_bytes / 100 + (1 << 20) }
+}
+
+/// Locks a directory of ours for as long as the file lives. Where the file system has no such locks (some network
+/// file systems), the directory is used without.
+pub(crate) fn lock(directory: &Path) -> Result<File, Refusal> {
+    let file = File::open(directory).map_err(|error| Refusal::io("open", directory, error))?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(Refusal::InUse { path: directory.to_path_buf() }),
+        _ => Ok(file),
+    }
+}
+
+/// What something is, in words.
+pub(crate) fn kind_of(found: &Metadata) -> &'static str {
+    let kind = found.file_type();
+    if kind.is_file() {
+        "a regular file"
+    } else if kind.is_dir() {
+        "a directory"
+    } else if kind.is_symlink() {
+        "a symbolic link"
+    } else if kind.is_block_device() || kind.is_char_device() {
+        "a device"
+    } else {
+        "a pipe or socket"
+    }
+}
+
+fn parent_of(path: &Path) -> &Path {
+    path.parent().expect("the place has a name inside a directory")
+}
+
+fn unix_ms(now: SystemTime) -> u64 {
+    now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}

@@ -1,0 +1,322 @@
+//! Writes the files that a plan needs: every byte, durably, with the data that later reads are checked against.
+//!
+//! Large aligned direct writes, several in flight, so that the fill is limited by the storage. Space is reserved
+//! first (`fallocate`), which makes a lack of it known early and keeps the layout contiguous; the reserved extents
+//! are then all written. Not here: whether files are still what was written ([`crate::truth`]).
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+
+use rustix::fs::{FallocateFlags, OFlags};
+use workload::data::TileMaker;
+use workload::plan::FileSet;
+
+use crate::aligned::AlignedBuffer;
+use crate::directory::{TargetDirectory, find_file};
+use crate::manifest::{FileRecord, FileState};
+use crate::refusal::Refusal;
+use crate::storage::{DirectIo, flags};
+
+/// Bytes of one write. Large enough that the storage, not the call, is what takes time.
+const CHUNK_BYTES: u64 = 1 << 20;
+/// Writes in flight.
+const WRITERS: usize = 4;
+/// Files that are open at once; their records change together, so that many small files do not cost as many syncs
+/// of the manifest.
+const BATCH_FILES: usize = 64;
+
+/// Why a fill ended before its end. What was begun stays listed as incomplete, so that the next fill completes it
+/// and `clean` removes it.
+#[derive(Debug, thiserror::Error)]
+pub enum FillError {
+    /// As the user wished.
+    #[error("the fill was stopped")]
+    Stopped,
+    /// The file system or a quota is full.
+    #[error("no space left for `{}` after {written_bytes} bytes of the fill: {source}", path.display())]
+    NoSpace {
+        /// The file that did not fit.
+        path: PathBuf,
+        /// Bytes of this file set that were written before.
+        written_bytes: u64,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A file could not be made, written or synced.
+    #[error("{action} `{}`: {source}", path.display())]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// Something is in the way, or the manifest could not be written.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// A file that is being filled.
+struct OpenFile {
+    index: u32,
+    path: PathBuf,
+    /// Opened with O_DIRECT, where that works.
+    direct: Option<File>,
+    buffered: File,
+}
+
+/// What the writers share.
+struct Batch<'a> {
+    maker: &'a TileMaker,
+    files: &'a [OpenFile],
+    size_bytes: u64,
+    offset_align_bytes: u64,
+    /// The next chunk to be written, counted over all files of the batch.
+    next: AtomicUsize,
+    /// Set when a writer failed: the others end too.
+    failed: AtomicBool,
+    stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl TargetDirectory {
+    /// Writes those files of `set` that are missing or incomplete, and returns the bytes written. `progress` is told
+    /// the bytes written so far and in all; `stop` is asked before every write.
+    ///
+    /// # Errors
+    /// See [`FillError`]. What was complete before stays complete.
+    pub fn fill(
+        &mut self,
+        set: &FileSet,
+        stop: &(dyn Fn() -> bool + Sync),
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<u64, FillError> {
+        let missing = self.missing(set);
+        let total_bytes = missing.len() as u64 * set.file_size_bytes;
+        let maker = set.tile_maker(self.data_seed());
+        let mut written_bytes = 0;
+        for indexes in missing.chunks(BATCH_FILES) {
+            self.refuse_what_is_in_the_way(set, indexes)?;
+            self.record(set, indexes, FileState::Filling)?;
+            let files = indexes
+                .iter()
+                .map(|index| self.open_for_fill(set, *index, written_bytes))
+                .collect::<Result<Vec<OpenFile>, FillError>>()?;
+            let batch = Batch {
+                maker: &maker,
+                files: &files,
+                size_bytes: set.file_size_bytes,
+                offset_align_bytes: self.offset_align_bytes(),
+                next: AtomicUsize::new(0),
+                failed: AtomicBool::new(false),
+                stop,
+            };
+            written_bytes =
+                batch.write(written_bytes, &mut |bytes| progress(bytes, total_bytes))?;
+            for file in &files {
+                let synced = file.buffered.sync_all();
+                synced.map_err(|error| failure("sync", &file.path, written_bytes, error))?;
+            }
+            self.record(set, indexes, FileState::Complete)?;
+        }
+        Ok(written_bytes)
+    }
+
+    fn refuse_what_is_in_the_way(&self, set: &FileSet, indexes: &[u32]) -> Result<(), Refusal> {
+        for index in indexes {
+            find_file(&self.file_path(set, *index), &self.manifest)?;
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, set: &FileSet, indexes: &[u32], state: FileState) -> Result<(), Refusal> {
+        let data_seed = self.data_seed();
+        for index in indexes {
+            let record = FileRecord { state, ..FileRecord::wanted(set, *index, data_seed) };
+            self.manifest.files.insert(set.file_name(*index), record);
+        }
+        self.manifest.save(&self.path)
+    }
+
+    fn offset_align_bytes(&self) -> u64 {
+        match self.storage().direct {
+            DirectIo::Supported { offset_align_bytes } => offset_align_bytes,
+            DirectIo::Unsupported { .. } => 1,
+        }
+    }
+
+    fn open_for_fill(
+        &self,
+        set: &FileSet,
+        index: u32,
+        written_bytes: u64,
+    ) -> Result<OpenFile, FillError> {
+        let path = self.file_path(set, index);
+        let open = |extra: OFlags| {
+            OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .custom_flags(flags(OFlags::NOFOLLOW | extra))
+                .open(&path)
+        };
+        let opened = || -> io::Result<(File, Option<File>)> {
+            let buffered = open(OFlags::empty())?;
+            // Longer than wanted: an earlier set of this name. Shorter: the writes will extend it.
+            if buffered.metadata()?.len() > set.file_size_bytes {
+                buffered.set_len(set.file_size_bytes)?;
+            }
+            let direct = match self.storage().direct.is_supported() {
+                true => Some(open(OFlags::DIRECT)?),
+                false => None,
+            };
+            Ok((buffered, direct))
+        };
+        let (buffered, direct) =
+            opened().map_err(|error| failure("open for the fill", &path, written_bytes, error))?;
+        reserve(&buffered, set.file_size_bytes)
+            .map_err(|error| failure("reserve space for", &path, written_bytes, error))?;
+        Ok(OpenFile { index, path, direct, buffered })
+    }
+}
+
+/// Reserves the file's space, where the file system knows how to.
+fn reserve(file: &File, size_bytes: u64) -> io::Result<()> {
+    if size_bytes == 0 {
+        return Ok(());
+    }
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size_bytes) {
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+impl Batch<'_> {
+    /// Writes all chunks of all files. `before` is what was written in earlier batches; returns that and this.
+    fn write(&self, before: u64, progress: &mut dyn FnMut(u64)) -> Result<u64, FillError> {
+        let (sender, receiver) = mpsc::channel::<Result<u64, FillError>>();
+        thread::scope(|scope| {
+            for _ in 0..WRITERS.min(self.chunks()) {
+                let sender = sender.clone();
+                scope.spawn(move || self.write_chunks(&sender));
+            }
+            drop(sender);
+            let mut written = before;
+            let mut outcome = Ok(());
+            for message in receiver {
+                match message {
+                    Ok(bytes) => {
+                        written += bytes;
+                        progress(written);
+                    }
+                    // The first failure is the cause; the others follow from it.
+                    Err(error) if outcome.is_ok() => {
+                        self.failed.store(true, Ordering::Relaxed);
+                        outcome = Err(error.after(written));
+                    }
+                    Err(_) => {}
+                }
+            }
+            outcome.map(|()| written)
+        })
+    }
+
+    fn chunks_per_file(&self) -> usize {
+        self.size_bytes.div_ceil(CHUNK_BYTES) as usize
+    }
+
+    fn chunks(&self) -> usize {
+        self.files.len() * self.chunks_per_file()
+    }
+
+    /// One writer: takes chunk after chunk until none is left.
+    fn write_chunks(&self, results: &Sender<Result<u64, FillError>>) {
+        let mut buffer = AlignedBuffer::new(CHUNK_BYTES as usize);
+        loop {
+            let chunk = self.next.fetch_add(1, Ordering::Relaxed);
+            if chunk >= self.chunks() || self.failed.load(Ordering::Relaxed) {
+                return;
+            }
+            let result = if (self.stop)() {
+                Err(FillError::Stopped)
+            } else {
+                let file = &self.files[chunk / self.chunks_per_file()];
+                let offset = (chunk % self.chunks_per_file()) as u64 * CHUNK_BYTES;
+                self.write_chunk(file, offset, buffer.as_mut())
+                    .map_err(|error| failure("write", &file.path, 0, error))
+            };
+            let ended = result.is_err();
+            // The receiver lives as long as the writers: it ends only when all senders are gone.
+            results.send(result).expect("the fill waits for its writers");
+            if ended {
+                return;
+            }
+        }
+    }
+
+    fn write_chunk(&self, file: &OpenFile, offset: u64, buffer: &mut [u8]) -> io::Result<u64> {
+        let len = CHUNK_BYTES.min(self.size_bytes - offset) as usize;
+        // The last tile of a file may be cut off, and is made whole in memory.
+        let in_tiles = len.next_multiple_of(self.maker.tile_bytes());
+        self.maker.fill(file.index, offset, 0, &mut buffer[..in_tiles]);
+        let aligned = (len as u64).is_multiple_of(self.offset_align_bytes);
+        match &file.direct {
+            Some(direct) if aligned => {
+                write_all(direct, &buffer[..len], offset, self.offset_align_bytes)?;
+            }
+            _ => write_all(&file.buffered, &buffer[..len], offset, 1)?,
+        }
+        Ok(len as u64)
+    }
+}
+
+/// Writes everything, going on after a short write at a multiple of `align_bytes`.
+fn write_all(file: &File, bytes: &[u8], offset: u64, align_bytes: u64) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        match file.write_at(&bytes[done..], offset + done as u64) {
+            Ok(count) => {
+                let count = (count as u64 / align_bytes * align_bytes) as usize;
+                if count == 0 {
+                    return Err(io::ErrorKind::WriteZero.into());
+                }
+                done += count;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn failure(
+    action: &'static str,
+    path: &std::path::Path,
+    written_bytes: u64,
+    source: io::Error,
+) -> FillError {
+    let path = path.to_path_buf();
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            FillError::NoSpace { path, written_bytes, source }
+        }
+        _ => FillError::Io { action, path, source },
+    }
+}
+
+impl FillError {
+    /// The same, with what was written before.
+    fn after(self, bytes: u64) -> FillError {
+        match self {
+            FillError::NoSpace { path, source, .. } => {
+                FillError::NoSpace { path, written_bytes: bytes, source }
+            }
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The mark of a directory of ours, and the record of what we wrote into it: the file `.fourcorners`.
+//!
+//! It is replaced atomically (written beside, synced, renamed), a file's record is on disk before the file's first
+//! byte, and a file is called complete only after its last byte was synced. So after a crash at any instant every
+//! file that we made is listed, and none is believed that was not finished.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
+use workload::data::DataPattern;
+use workload::plan::FileSet;
+
+use crate::refusal::Refusal;
+
+/// The name of the manifest inside a directory of ours.
+pub const MANIFEST_NAME: &str = ".fourcorners";
+/// What is written before it replaces the manifest.
+pub(crate) const MANIFEST_NEW_NAME: &str = ".fourcorners.new";
+/// The version of the format that is written here. Readers refuse newer ones.
+pub const MANIFEST_VERSION: u32 = 1;
+const FORMAT: &str = "fourcorners target directory";
+
+/// What stands in `.fourcorners`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Says what this file is, to people and to us.
+    pub format: String,
+    /// [`MANIFEST_VERSION`] of the writer.
+    pub version: u32,
+    /// The version of the tool that made the directory.
+    pub tool_version: String,
+    /// When the directory was made, in milliseconds since 1970.
+    pub created_unix_ms: u64,
+    /// The identity of the file system it was made on (`f_fsid`); empty where the file system has none.
+    pub filesystem_id: String,
+    /// No tile in any file is of a later generation than this; each run writes with a later one.
+    pub generation_high_water: u32,
+    /// Every file that we made, by its name.
+    pub files: BTreeMap<String, FileRecord>,
+}
+
+/// One file of ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileRecord {
+    /// Its number in its file set; the stamps in it carry it.
+    pub file: u32,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Bytes covered by one stamp.
+    pub tile_bytes: u32,
+    /// The seed of its data.
+    pub data_seed: u64,
+    /// The compressibility and duplicates of its data.
+    pub data: DataPattern,
+    /// How far it has come.
+    pub state: FileState,
+}
+
+/// How far a file has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileState {
+    /// It may not exist yet, or hold anything.
+    Filling,
+    /// Every byte was written and synced.
+    Complete,
+}
+
+impl FileRecord {
+    /// The record of file `index` of `set`, as it will be once it is complete.
+    pub fn wanted(set: &FileSet, index: u32, data_seed: u64) -> FileRecord {
+        FileRecord {
+            file: index,
+            size_bytes: set.file_size_bytes,
+            tile_bytes: set.tile_bytes,
+            data_seed,
+            data: set.data,
+            state: FileState::Complete,
+        }
+    }
+}
+
+impl Manifest {
+    /// The manifest of a directory that is about to be made.
+    pub fn new(filesystem_id: String, created_unix_ms: u64) -> Manifest {
+        Manifest {
+            format: FORMAT.to_owned(),
+            version: MANIFEST_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            created_unix_ms,
+            filesystem_id,
+            generation_high_water: 0,
+            files: BTreeMap::new(),
+        }
+    }
+
+    /// Reads the manifest of `directory`; `None` where it has none.
+    ///
+    /// # Errors
+    /// [`Refusal::ManifestDamaged`], [`Refusal::ManifestNewer`], [`Refusal::NotARegularFile`]: then nothing in the
+    /// directory is touched.
+    pub fn load(directory: &Path) -> Result<Option<Manifest>, Refusal> {
+        let path = directory.join(MANIFEST_NAME);
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Refusal::io("look at", &path, error)),
+            Ok(found) if !found.is_file() => {
+                let found = crate::directory::kind_of(&found);
+                return Err(Refusal::NotARegularFile { path, found });
+            }
+            Ok(_) => {}
+        }
+        let text = fs::read(&path).map_err(|error| Refusal::io("read", &path, error))?;
+        let damaged = |reason: String| Refusal::ManifestDamaged { path: path.clone(), reason };
+
+        // The version first: a newer format may have fields that this one does not know.
+        let version: Version =
+            serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        if version.format != FORMAT {
+            return Err(damaged(format!("its format is `{}`", version.format)));
+        }
+        if version.version > MANIFEST_VERSION {
+            let (found, known) = (version.version, MANIFEST_VERSION);
+            return Err(Refusal::ManifestNewer { path, found, known });
+        }
+        let manifest: Manifest =
+            serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        match manifest.files.keys().find(|name| !is_plain_name(name)) {
+            Some(name) => Err(damaged(format!("`{name}` is not a plain file name"))),
+            None => Ok(Some(manifest)),
+        }
+    }
+
+    /// Replaces the manifest of `directory`, durably.
+    ///
+    /// # Errors
+    /// What the kernel said; the old manifest is still there then.
+    pub fn save(&self, directory: &Path) -> Result<(), Refusal> {
+        let path = directory.join(MANIFEST_NAME);
+        self.replace(directory).map_err(|error| Refusal::io("write", &path, error))
+    }
+
+    fn replace(&self, directory: &Path) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        let beside = directory.join(MANIFEST_NEW_NAME);
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(&beside)?;
+        file.write_all(&text)?;
+        file.sync_all()?;
+        fs::rename(&beside, directory.join(MANIFEST_NAME))?;
+        sync_directory(directory)
+    }
+}
+
+/// The part of a manifest that every version has.
+#[derive(Deserialize)]
+struct Version {
+    format: String,
+    version: u32,
+}
+
+/// Makes the entries of a directory durable.
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// A name that can only mean an entry of our own directory, and not the manifest itself.
+fn is_plain_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_text(text: &str) -> Result<Option<Manifest>, Refusal> {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join(MANIFEST_NAME), text).unwrap();
+        Manifest::load(directory.path())
+    }
+
+    #[test]
+    fn a_manifest_comes_back_as_it_was_saved() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut manifest = Manifest::new("12ab".to_owned(), 1_700_000_000_000);
+        let set = FileSet {
+            stream: "main".to_owned(),
+            files: 1,
+            file_size_bytes: 8192,
+            data: DataPattern { compressible_permille: 500, duplicate_permille: 0 },
+            tile_bytes: 4096,
+        };
+        manifest.files.insert(set.file_name(0), FileRecord::wanted(&set, 0, u64::MAX));
+        manifest.save(directory.path()).unwrap();
+        assert_eq!(Manifest::load(directory.path()).unwrap(), Some(manifest));
+        assert!(!directory.path().join(MANIFEST_NEW_NAME).exists());
+    }
+
+    #[test]
+    fn a_directory_without_a_manifest_is_not_ours() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(Manifest::load(directory.path()).unwrap(), None);
+    }
+
+    #[test]
+    fn text_that_is_no_manifest_is_refused() {
+        for text in ["", "{", "[]", "{\"format\":\"a cake\",\"version\":1}"] {
+            let refusal = with_text(text).unwrap_err();
+            assert!(matches!(refusal, Refusal::ManifestDamaged { .. }), "{text}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_newer_manifest_is_refused_by_its_version_alone() {
+        let refusal =
+            with_text("{\"format\":\"fourcorners target directory\",\"version\":2,\"new\":{}}");
+        assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 2, known: 1, .. })));
+    }
+
+    #[test]
+    fn names_that_lead_out_of_the_directory_are_refused() {
+        for name in ["../etc/passwd", "/etc/passwd", "..", ".", "", ".fourcorners", "a/b", "a\0b"] {
+            let mut manifest = Manifest::new(String::new(), 0);
+            let set = FileSet {
+                stream: "main".to_owned(),
+                files: 1,
+                file_size_bytes: 4096,
+                data: DataPattern::default(),
+                tile_bytes: 4096,
+            };
+            manifest.files.insert(name.to_owned(), FileRecord::wanted(&set, 0, 1));
+            let refusal = with_text(&serde_json::to_string(&manifest).unwrap()).unwrap_err();
+            assert!(matches!(refusal, Refusal::ManifestDamaged { .. }), "{name}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_symbolic_link_is_not_taken_for_a_manifest() {
+        let directory = tempfile::tempdir().unwrap();
+        let other = directory.path().join("other");
+        fs::write(&other, "{}").unwrap();
+        std::os::unix::fs::symlink(&other, directory.path().join(MANIFEST_NAME)).unwrap();
+        let refusal = Manifest::load(directory.path()).unwrap_err();
+        assert!(matches!(refusal, Refusal::NotARegularFile { .. }), "{refusal}");
+    }
+}

@@ -1,0 +1,367 @@
+//! Why the tool will not touch a place, or not believe what lies there.
+//!
+//! Every refusal names the path, what was found, what to do about it and, where overriding is sane, the one flag
+//! that overrides it. Nothing has been written when a refusal of [`crate::directory::survey`] is returned.
+
+use std::path::{Path, PathBuf};
+
+use units::Bytes;
+
+/// A refusal that the user may override, by a flag that says what is accepted. None of them lets the tool write over
+/// something that it did not make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Override {
+    /// Make the directory.
+    Create,
+    /// Work in a directory of our own beside files of others.
+    AmongForeignFiles,
+    /// The path is where a mount belongs, and none is there.
+    NotAMount,
+    /// Our directory was made on another file system.
+    OtherFilesystem,
+    /// The free space does not suffice.
+    IgnoreFreeSpace,
+    /// Our files are not as we left them: write them anew.
+    Refill,
+}
+
+impl Override {
+    /// All of them.
+    pub const ALL: [Override; 6] = [
+        Override::Create,
+        Override::AmongForeignFiles,
+        Override::NotAMount,
+        Override::OtherFilesystem,
+        Override::IgnoreFreeSpace,
+        Override::Refill,
+    ];
+
+    /// The flag on the command line.
+    pub const fn flag(self) -> &'static str {
+        match self {
+            Override::Create => "--create",
+            Override::AmongForeignFiles => "--among-foreign-files",
+            Override::NotAMount => "--not-a-mount",
+            Override::OtherFilesystem => "--other-filesystem",
+            Override::IgnoreFreeSpace => "--ignore-free-space",
+            Override::Refill => "--refill",
+        }
+    }
+}
+
+/// Which refusals the user overrides; none by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// See [`Override::Create`].
+    pub create: bool,
+    /// See [`Override::AmongForeignFiles`].
+    pub among_foreign_files: bool,
+    /// See [`Override::NotAMount`].
+    pub not_a_mount: bool,
+    /// See [`Override::OtherFilesystem`].
+    pub other_filesystem: bool,
+    /// See [`Override::IgnoreFreeSpace`].
+    pub ignore_free_space: bool,
+    /// See [`Override::Refill`].
+    pub refill: bool,
+}
+
+/// Why the tool does not go on with a path. The message says what was found; [`Refusal::remedy`] says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// There is nothing at the path.
+    #[error("`{}` does not exist", path.display())]
+    Missing {
+        /// The target as named.
+        path: PathBuf,
+    },
+    /// There is not even a directory to make it in.
+    #[error("`{}` does not exist, nor does the directory it would be made in", path.display())]
+    NoParent {
+        /// The target as named.
+        path: PathBuf,
+    },
+    /// A block device would be overwritten.
+    #[error("`{}` is a block device, not a directory", path.display())]
+    BlockDevice {
+        /// The target as named.
+        path: PathBuf,
+    },
+    /// A file, a socket, or the like.
+    #[error("`{}` is not a directory", path.display())]
+    NotADirectory {
+        /// The target as named.
+        path: PathBuf,
+    },
+    /// The directory holds files of others and no directory of ours.
+    #[error(
+        "`{}`{} holds {count} entries that are not ours, for example `{example}`",
+        path.display(),
+        if *mount_root { ", the root of a mount," } else { "" }
+    )]
+    ForeignFiles {
+        /// The target as named.
+        path: PathBuf,
+        /// How many entries.
+        count: usize,
+        /// The first of them by name.
+        example: String,
+        /// Whether a file system is mounted at the path.
+        mount_root: bool,
+    },
+    /// A directory stands where ours would, but does not carry our mark.
+    #[error("`{}` exists and is not marked as ours (no `.fourcorners` in it)", path.display())]
+    Unmarked {
+        /// Where our directory would be.
+        path: PathBuf,
+    },
+    /// The volume that the user means is not mounted; the data would go to another disk.
+    #[error(
+        "nothing is mounted at `{}`{}, so `{}` lies on another file system than its name says",
+        mount_point.display(),
+        if *in_fstab { " although /etc/fstab lists it" } else { "" },
+        path.display()
+    )]
+    MountMissing {
+        /// The target as named.
+        path: PathBuf,
+        /// Where the mount belongs.
+        mount_point: PathBuf,
+        /// Whether /etc/fstab lists the mount point; otherwise it is a place for mounts by convention.
+        in_fstab: bool,
+    },
+    /// Our mark was made on another file system: a copy, or a mount that changed.
+    #[error(
+        "`{}` was made on file system {marked}, but is now on file system {found}",
+        path.display()
+    )]
+    OtherFilesystem {
+        /// Our directory.
+        path: PathBuf,
+        /// The file system's identity when the directory was made.
+        marked: String,
+        /// Its identity now.
+        found: String,
+    },
+    /// The file system is mounted read-only.
+    #[error("`{}` is on a read-only file system", path.display())]
+    ReadOnly {
+        /// The target as named.
+        path: PathBuf,
+    },
+    /// The plan does not fit.
+    #[error(
+        "`{}` has {} free, but the plan needs {}",
+        path.display(), Bytes::new(*free_bytes), Bytes::new(*needed_bytes)
+    )]
+    TooLittleSpace {
+        /// The target as named.
+        path: PathBuf,
+        /// Space that the plan's files still need, with a reserve for the file system's own records.
+        needed_bytes: u64,
+        /// Space that this user may fill.
+        free_bytes: u64,
+    },
+    /// Another process works in the directory.
+    #[error("`{}` is in use by another run", path.display())]
+    InUse {
+        /// Our directory.
+        path: PathBuf,
+    },
+    /// The manifest cannot be read as one.
+    #[error("`{}` cannot be understood: {reason}", path.display())]
+    ManifestDamaged {
+        /// The manifest.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The manifest was written by a newer version of the tool.
+    #[error("`{}` has version {found}; this tool knows up to {known}", path.display())]
+    ManifestNewer {
+        /// The manifest.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The newest that is known here.
+        known: u32,
+    },
+    /// There is nothing of ours to clean.
+    #[error("`{}` is not marked as ours (no `.fourcorners` in it)", path.display())]
+    NothingOfOurs {
+        /// The path as named.
+        path: PathBuf,
+    },
+    /// A file that we did not make has a name that we need.
+    #[error("`{}` is in the way: it is not listed in the manifest, so it is not ours", path.display())]
+    ForeignFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Something else than a file of our own stands where our file was.
+    #[error("`{}` is {found}, not a regular file of ours", path.display())]
+    NotARegularFile {
+        /// What stands in its place.
+        path: PathBuf,
+        /// What it is, in words.
+        found: &'static str,
+    },
+    /// The file is not as long as we made it.
+    #[error(
+        "`{}` has {found_bytes} bytes, but was written with {expected_bytes}",
+        path.display()
+    )]
+    WrongSize {
+        /// The file.
+        path: PathBuf,
+        /// Its size by the manifest.
+        expected_bytes: u64,
+        /// Its size.
+        found_bytes: u64,
+    },
+    /// The file is sparse or preallocated: a read there would not reach the storage.
+    #[error(
+        "`{}` has never been written at offset {offset_bytes}: a hole or a preallocated extent",
+        path.display()
+    )]
+    Unwritten {
+        /// The file.
+        path: PathBuf,
+        /// The first byte of the hole.
+        offset_bytes: u64,
+    },
+    /// Zeroes: storage may answer them from metadata alone.
+    #[error("`{}` holds only zeroes at offset {offset_bytes}", path.display())]
+    Zero {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        offset_bytes: u64,
+    },
+    /// The content is not what we wrote.
+    #[error("`{}` does not hold our data at offset {offset_bytes}: {found}", path.display())]
+    NotOurData {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        offset_bytes: u64,
+        /// What was found, in words.
+        found: String,
+    },
+    /// Direct I/O was asked for and is not to be had.
+    #[error("`{}` ({filesystem}) does not support direct I/O: {reason}", path.display())]
+    NoDirectIo {
+        /// Our directory.
+        path: PathBuf,
+        /// The file system's name.
+        filesystem: String,
+        /// What the kernel said.
+        reason: String,
+    },
+    /// Direct transfers of this size are not possible on this file system.
+    #[error(
+        "`{}` ({filesystem}) allows direct I/O in multiples of {needed_bytes} bytes, but the plan has transfers of \
+         {smallest_bytes}",
+        path.display()
+    )]
+    DirectAlignment {
+        /// Our directory.
+        path: PathBuf,
+        /// The file system's name.
+        filesystem: String,
+        /// The multiple that is possible.
+        needed_bytes: u64,
+        /// The plan's smallest direct transfer size.
+        smallest_bytes: u64,
+    },
+    /// The kernel refused something on the way.
+    #[error("{action} `{}`: {source}", path.display())]
+    Io {
+        /// What was being done: `make directory`.
+        action: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
+}
+
+impl Refusal {
+    pub(crate) fn io(action: &'static str, path: &Path, source: impl Into<std::io::Error>) -> Self {
+        Refusal::Io { action, path: path.to_path_buf(), source: source.into() }
+    }
+
+    /// The flag that overrides it, where overriding is sane.
+    pub const fn overridden_by(&self) -> Option<Override> {
+        match self {
+            Refusal::Missing { .. } => Some(Override::Create),
+            Refusal::ForeignFiles { .. } => Some(Override::AmongForeignFiles),
+            Refusal::MountMissing { .. } => Some(Override::NotAMount),
+            Refusal::OtherFilesystem { .. } => Some(Override::OtherFilesystem),
+            Refusal::TooLittleSpace { .. } => Some(Override::IgnoreFreeSpace),
+            Refusal::WrongSize { .. }
+            | Refusal::Unwritten { .. }
+            | Refusal::Zero { .. }
+            | Refusal::NotOurData { .. } => Some(Override::Refill),
+            _ => None,
+        }
+    }
+
+    /// What to do about it, with the flag that overrides it if there is one.
+    pub fn remedy(&self) -> String {
+        let advice: &str = match self {
+            Refusal::Missing { .. } => {
+                "check the path, mount the volume, or let the directory be made"
+            }
+            Refusal::NoParent { .. } => "check the path, or make its parent directory",
+            Refusal::BlockDevice { .. } => {
+                "make a file system on the device, mount it, and name a directory in it"
+            }
+            Refusal::NotADirectory { .. } => "name a directory",
+            Refusal::ForeignFiles { .. } => {
+                "name an empty directory, or accept that `fourcorners/` is made beside these \
+                 files; they are not touched, but share the space and the load"
+            }
+            Refusal::Unmarked { .. } => "rename or remove it, or name another directory",
+            Refusal::MountMissing { .. } => {
+                "mount the volume, or say that the underlying file system is meant"
+            }
+            Refusal::OtherFilesystem { .. } => {
+                "mount the right volume, `fourcorners clean` the directory and run again, or \
+                 accept the copy"
+            }
+            Refusal::ReadOnly { .. } => "remount it read-write, or name another directory",
+            Refusal::TooLittleSpace { .. } => {
+                "free some space, use a smaller working set (`--set file_size=...`), or try anyway"
+            }
+            Refusal::InUse { .. } => "wait for the other run, or name another directory",
+            Refusal::ManifestDamaged { .. } => {
+                "look at the directory yourself; if everything in it may go, remove it by hand"
+            }
+            Refusal::ManifestNewer { .. } => "use the newer version of fourcorners",
+            Refusal::NothingOfOurs { .. } => "name a directory that a run was made in",
+            Refusal::ForeignFile { .. } => "move the file elsewhere",
+            Refusal::NotARegularFile { .. } => {
+                "find out who put it there, remove it, and run again"
+            }
+            Refusal::WrongSize { .. }
+            | Refusal::Unwritten { .. }
+            | Refusal::Zero { .. }
+            | Refusal::NotOurData { .. } => {
+                "`fourcorners clean` the directory and run again, or have the file written anew"
+            }
+            Refusal::NoDirectIo { .. } => {
+                "measure with buffered I/O: `--buffered`, or `direct = false` in the experiment"
+            }
+            Refusal::DirectAlignment { .. } => {
+                "use larger transfers, or buffered I/O: `--buffered`, or `direct = false` in the \
+                 experiment"
+            }
+            Refusal::Io { .. } => "check the path and its permissions",
+        };
+        match self.overridden_by() {
+            Some(by) => format!("{advice} (`{}`)", by.flag()),
+            None => advice.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Whether files are what we left: ours, whole, written, and with our data in them.
+//!
+//! Asked before any read is measured, because storage answers reads of holes, preallocated extents and zeroes
+//! without touching a medium, and a figure from them says nothing. A hole that the file system admits decides; then
+//! a sample of tiles is read from the storage (with direct I/O where it works) and recognised by its stamp and body.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::{OFlags, SeekFrom};
+use workload::data::{TileFound, TileMaker};
+use workload::plan::FileSet;
+use workload::random;
+
+use crate::aligned::AlignedBuffer;
+use crate::directory::{TargetDirectory, find_file};
+use crate::manifest::FileState;
+use crate::refusal::Refusal;
+use crate::storage::flags;
+
+/// Tiles that are read of each file, beside its first and last, unless there are very many files.
+const SAMPLES_PER_FILE: u64 = 64;
+/// Where a file takes less than half its size on disk: it may be sparse on a file system that does not tell (NFSv3),
+/// or compressed. A hole of 1 % is missed by so many samples with a probability of 3 in 100,000.
+const SAMPLES_IF_SUSPICIOUS: u64 = 1024;
+/// Tiles that are read of a whole file set, about: beyond it, each file is sampled less.
+const SAMPLES_PER_SET: u64 = 4096;
+/// Bytes of one sample's read: a page holds whole tiles of either size, at any alignment that direct I/O asks for.
+const PAGE_BYTES: u64 = 4096;
+
+impl TargetDirectory {
+    /// Checks every complete file of `set`.
+    ///
+    /// # Errors
+    /// The first file that is not what we left, with what was found and where.
+    pub fn check(&self, set: &FileSet) -> Result<(), Refusal> {
+        let maker = set.tile_maker(self.data_seed());
+        self.complete(set).try_for_each(|index| self.check_file(set, index, &maker))
+    }
+
+    /// Takes every complete file of `set` that is not what we left back into the state of an unfilled one, so that
+    /// the next fill writes it anew, and returns what was wrong with each.
+    ///
+    /// # Errors
+    /// Something stands in a file's place that is not a file of ours, or the manifest could not be written.
+    pub fn distrust(&mut self, set: &FileSet) -> Result<Vec<Refusal>, Refusal> {
+        let maker = set.tile_maker(self.data_seed());
+        let mut found = Vec::new();
+        for index in self.complete(set).collect::<Vec<u32>>() {
+            match self.check_file(set, index, &maker) {
+                Ok(()) => {}
+                Err(refusal) if refusal.overridden_by().is_some() => {
+                    let record = self.manifest.files.get_mut(&set.file_name(index));
+                    record.expect("a complete file is listed").state = FileState::Filling;
+                    found.push(refusal);
+                }
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        if !found.is_empty() {
+            self.manifest.save(&self.path)?;
+        }
+        Ok(found)
+    }
+
+    fn complete(&self, set: &FileSet) -> impl Iterator<Item = u32> + use<> {
+        let missing = self.missing(set);
+        (0..set.files).filter(move |index| missing.binary_search(index).is_err())
+    }
+
+    fn check_file(&self, set: &FileSet, index: u32, maker: &TileMaker) -> Result<(), Refusal> {
+        let path = self.file_path(set, index);
+        let found = find_file(&path, &self.manifest)?
+            .ok_or_else(|| Refusal::io("open", &path, io::Error::from(io::ErrorKind::NotFound)))?;
+        let (expected_bytes, found_bytes) = (set.file_size_bytes, found.len());
+        if found_bytes != expected_bytes {
+            return Err(Refusal::WrongSize { path, expected_bytes, found_bytes });
+        }
+        let file = self.open_for_check(&path)?;
+        if let Some(offset_bytes) = first_hole(&file, expected_bytes) {
+            return Err(Refusal::Unwritten { path, offset_bytes });
+        }
+        let suspicious = found.blocks() * 512 < expected_bytes / 2;
+        let samples = samples_per_file(set.files, suspicious);
+        let offsets = sampled_pages(expected_bytes, samples, u64::from(index));
+        let mut page = AlignedBuffer::new(PAGE_BYTES as usize);
+        for offset in offsets {
+            let len = PAGE_BYTES.min(expected_bytes - offset) as usize;
+            read_page(&file, offset, len, page.as_mut())
+                .map_err(|error| Refusal::io("read", &path, error))?;
+            check_page(&path, index, offset, &page.as_mut()[..len], maker)?;
+        }
+        Ok(())
+    }
+
+    fn open_for_check(&self, path: &Path) -> Result<File, Refusal> {
+        let direct = self.storage().direct.is_supported();
+        let extra = if direct { OFlags::DIRECT } else { OFlags::empty() };
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(flags(OFlags::NOFOLLOW | extra))
+            .open(path)
+            .map_err(|error| Refusal::io("open", path, error))
+    }
+}
+
+/// The first byte that was never written, as far as the file system tells: preallocated extents count as holes, and
+/// a file system that cannot tell has none.
+fn first_hole(file: &File, size_bytes: u64) -> Option<u64> {
+    rustix::fs::seek(file, SeekFrom::Hole(0)).ok().filter(|offset| *offset < size_bytes)
+}
+
+fn samples_per_file(files: u32, suspicious: bool) -> u64 {
+    let most = if suspicious { SAMPLES_IF_SUSPICIOUS } else { SAMPLES_PER_FILE };
+    (SAMPLES_PER_SET / u64::from(files.max(1))).clamp(4, most)
+}
+
+/// The pages that are read: the first, the last, and pseudo-random ones; always the same for a file.
+fn sampled_pages(size_bytes: u64, samples: u64, seed: u64) -> Vec<u64> {
+    let pages = size_bytes.div_ceil(PAGE_BYTES);
+    let mut sampled: Vec<u64> = if pages <= samples + 2 {
+        (0..pages).collect()
+    } else {
+        let middle = (0..samples).map(|i| random::below(random::at(seed, i), pages));
+        [0, pages - 1].into_iter().chain(middle).collect()
+    };
+    sampled.sort_unstable();
+    sampled.dedup();
+    sampled.into_iter().map(|page| page * PAGE_BYTES).collect()
+}
+
+/// Reads `len` bytes; asks for the whole page, because direct I/O takes only whole sectors, even at a file's end.
+fn read_page(file: &File, offset: u64, len: usize, page: &mut [u8]) -> io::Result<()> {
+    loop {
+        match file.read_at(page, offset) {
+            Ok(count) if count >= len => return Ok(()),
+            Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Recognises every whole tile of a page. A tile that the file's end cuts off cannot be recognised.
+fn check_page(
+    path: &Path,
+    index: u32,
+    offset: u64,
+    page: &[u8],
+    maker: &TileMaker,
+) -> Result<(), Refusal> {
+    let tile_bytes = maker.tile_bytes();
+    let mut scratch = vec![0; tile_bytes];
+    for (place, tile) in page.chunks_exact(tile_bytes).enumerate() {
+        let offset_bytes = offset + (place * tile_bytes) as u64;
+        let path = || path.to_path_buf();
+        let not_ours = |found: String| Refusal::NotOurData { path: path(), offset_bytes, found };
+        match maker.inspect(index, offset_bytes, tile, &mut scratch) {
+            TileFound::Good { .. } | TileFound::GoodDuplicate => {}
+            TileFound::Zero => return Err(Refusal::Zero { path: path(), offset_bytes }),
+            TileFound::Foreign => return Err(not_ours("data that we never wrote".to_owned())),
+            TileFound::Misplaced { file, offset_bytes: from, .. } => {
+                return Err(not_ours(format!("data of offset {from} of file {file}")));
+            }
+            TileFound::Corrupt { at_byte, expected, found } => {
+                return Err(not_ours(format!(
+                    "byte {} is 0x{found:02x}, but was written as 0x{expected:02x}",
+                    offset_bytes + u64::from(at_byte),
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_hold_the_first_and_the_last_page_and_no_page_twice() {
+        let pages = sampled_pages(1 << 30, 64, 7);
+        assert_eq!(pages.first(), Some(&0));
+        assert_eq!(pages.last(), Some(&((1 << 30) - PAGE_BYTES)));
+        assert!(pages.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(pages.len() > 60, "{} samples", pages.len());
+    }
+
+    #[test]
+    fn a_small_file_is_read_whole() {
+        assert_eq!(sampled_pages(10_000, 64, 7), [0, 4096, 8192]);
+        assert_eq!(sampled_pages(0, 64, 7), [0_u64; 0]);
+    }
+
+    #[test]
+    fn many_files_are_sampled_less_each_and_a_suspicious_one_more() {
+        assert_eq!(samples_per_file(1, false), 64);
+        assert_eq!(samples_per_file(1, true), 1024);
+        assert_eq!(samples_per_file(256, true), 16);
+        assert_eq!(samples_per_file(1_000_000, false), 4);
+    }
+}
