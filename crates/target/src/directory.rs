@@ -265,18 +265,6 @@ impl TargetDirectory {
         self.path.join(set.file_name(index))
     }
 
-    /// Notes, durably, that tiles up to `generation` may be written from now on.
-    ///
-    /// # Errors
-    /// The manifest could not be written.
-    pub fn raise_generation(&mut self, generation: u32) -> Result<(), Refusal> {
-        if generation > self.manifest.generation_high_water {
-            self.manifest.generation_high_water = generation;
-            self.manifest.save(&self.path)?;
-        }
-        Ok(())
-    }
-
     /// The numbers of those files of `set` that are not complete as the plan wants them.
     pub fn missing(&self, set: &FileSet) -> Vec<u32> {
         (0..set.files).filter(|index| !self.is_complete(set, *index)).collect()

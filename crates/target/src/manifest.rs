@@ -39,8 +39,6 @@ pub struct Manifest {
     pub created_unix_ms: u64,
     /// The identity of the file system it was made on (`f_fsid`); empty where the file system has none.
     pub filesystem_id: String,
-    /// No tile in any file is of a later generation than this; each run writes with a later one.
-    pub generation_high_water: u32,
     /// Every file that we made, by its name.
     pub files: BTreeMap<String, FileRecord>,
 }
@@ -96,7 +94,6 @@ impl Manifest {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             created_unix_ms,
             filesystem_id,
-            generation_high_water: 0,
             files: BTreeMap::new(),
         }
     }

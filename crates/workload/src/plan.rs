@@ -7,8 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::arrival::Arrival;
-use crate::data::DataPattern;
+use crate::data::{DataPattern, TileMaker};
 use crate::pattern::AccessPattern;
+use crate::random;
 
 /// The whole of what `run` will do, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -166,7 +167,7 @@ pub struct FileSet {
 }
 
 impl Stream {
-    /// The files this stream works on. Streams of one name and one file size share them.
+    /// The files this stream works on. Streams of one name, file size and content share them.
     pub fn file_set(&self) -> FileSet {
         let whole = self.transfer_sizes.iter().all(|s| s.size_bytes.is_multiple_of(4096));
         FileSet {
@@ -190,14 +191,32 @@ impl Stream {
 }
 
 impl FileSet {
-    /// The name of file `index` (from 0) inside the target directory.
+    /// The name of file `index` (from 0) inside the target directory. Whatever the content depends on is in it, so
+    /// that a name means one content.
     pub fn file_name(&self, index: u32) -> String {
-        format!("{}-{}-{index:04}.data", self.stream, self.file_size_bytes)
+        let DataPattern { compressible_permille, duplicate_permille } = self.data;
+        let mut name = format!("{}-{}", self.stream, self.file_size_bytes);
+        if self.tile_bytes != 4096 {
+            name.push_str(&format!("-t{}", self.tile_bytes));
+        }
+        if self.data != DataPattern::default() {
+            name.push_str(&format!("-c{compressible_permille}-d{duplicate_permille}"));
+        }
+        format!("{name}-{index:04}.data")
     }
 
     /// Size of all files together, in bytes.
     pub fn total_bytes(&self) -> u64 {
         u64::from(self.files) * self.file_size_bytes
+    }
+
+    /// Makes and recognises the data of these files: for the fill, the writes and the checks alike. Each file set has
+    /// data of its own, so that no storage can save one set's blocks by those of another.
+    pub fn tile_maker(&self, data_seed: u64) -> TileMaker {
+        let name = self.stream.bytes().fold(self.file_size_bytes, |number, byte| {
+            random::mix64(number ^ u64::from(byte))
+        });
+        TileMaker::new(random::derive(data_seed, name), self.data, self.tile_bytes)
     }
 }
 
@@ -215,13 +234,10 @@ impl Plan {
         let mut sets: Vec<FileSet> = Vec::new();
         for wanted in self.runs().flat_map(|run| &run.streams).map(Stream::file_set) {
             let same = |set: &&mut FileSet| {
-                set.stream == wanted.stream && set.file_size_bytes == wanted.file_size_bytes
+                **set == FileSet { files: set.files, ..wanted.clone() }
             };
             match sets.iter_mut().find(same) {
-                Some(set) => {
-                    set.files = set.files.max(wanted.files);
-                    set.tile_bytes = set.tile_bytes.min(wanted.tile_bytes);
-                }
+                Some(set) => set.files = set.files.max(wanted.files),
                 None => sets.push(wanted),
             }
         }
@@ -266,6 +282,12 @@ pub struct Assignment {
 }
 
 impl Run {
+    /// Worker threads that the whole run needs; with `blocking` calls one for each operation in flight.
+    pub fn threads(&self, blocking: bool) -> u64 {
+        let of = |s: &Stream| if blocking { s.queue_depth_total() } else { u64::from(s.workers) };
+        self.streams.iter().map(of).sum()
+    }
+
     /// Splits the run over `hosts` hosts, as evenly as the lanes allow; a local run is a fleet of one.
     pub fn split(&self, hosts: u32) -> Vec<Assignment> {
         assert!(hosts > 0, "a fleet has at least one host");
