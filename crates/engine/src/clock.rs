@@ -1,0 +1,30 @@
+//! The clock of a run: nanoseconds from its start.
+
+use std::time::Instant;
+
+/// Where a worker's time comes from.
+pub trait Clock {
+    /// Nanoseconds from the run's start.
+    fn now_ns(&self) -> u64;
+}
+
+/// The host's monotonic clock, counted from a run's start.
+#[derive(Clone, Copy, Debug)]
+pub struct MonotonicClock {
+    start: Instant,
+}
+
+impl MonotonicClock {
+    /// A run that starts at `start`, which may lie a little ahead: until then the time is 0.
+    pub fn starting_at(start: Instant) -> MonotonicClock {
+        MonotonicClock { start }
+    }
+}
+
+impl Clock for MonotonicClock {
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        // 2^64 ns are 584 years.
+        Instant::now().saturating_duration_since(self.start).as_nanos() as u64
+    }
+}

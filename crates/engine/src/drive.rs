@@ -1,0 +1,138 @@
+//! The loop that drives one worker on a real clock.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+use target::{Completion, Target, TargetError};
+
+use crate::clock::Clock;
+use crate::schedule::Schedule;
+use crate::slots::Slot;
+use crate::worker::{DataPath, Handover, Worker};
+
+/// An open schedule is awaited by looking again and again over this last stretch before a due instant: a sleeping
+/// thread wakes tens of microseconds late, which would be recorded as schedule delay that the target did not cause.
+const SPIN_NS: u64 = 100_000;
+
+/// The wish to end a run, set from outside its workers.
+#[derive(Debug, Default)]
+pub struct Stop(AtomicU8);
+
+impl Stop {
+    /// No wish.
+    pub const fn new() -> Stop {
+        Stop(AtomicU8::new(0))
+    }
+
+    /// Finish the interval, then end.
+    pub fn finish_interval(&self) {
+        self.0.fetch_max(1, Ordering::Relaxed);
+    }
+
+    /// End at once; what is outstanding still comes back.
+    pub fn now(&self) {
+        self.0.fetch_max(2, Ordering::Relaxed);
+    }
+
+    /// Whether an end is wished for.
+    pub fn is_requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether the end is wished for at once.
+    pub fn is_now(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 1
+    }
+}
+
+/// What a worker shows to whoever watches it from outside, at the price of a plain store for each turn of its loop.
+#[derive(Debug, Default)]
+pub struct Pulse {
+    /// When it last went around its loop, in nanoseconds from the run's start; `u64::MAX` once it has ended.
+    seen_ns: AtomicU64,
+    /// CPU time of the worker's thread when its loop ended, in nanoseconds; 0 before.
+    cpu_at_end_ns: AtomicU64,
+}
+
+impl Pulse {
+    #[inline]
+    fn beat(&self, now_ns: u64) {
+        self.seen_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// Notes the CPU time that the thread had used when its loop ended.
+    pub(crate) fn ended(&self, cpu_ns: u64) {
+        self.cpu_at_end_ns.store(cpu_ns, Ordering::Release);
+    }
+
+    /// The CPU time that the thread had used when its loop ended, if it has.
+    pub(crate) fn cpu_at_end_ns(&self) -> Option<u64> {
+        Some(self.cpu_at_end_ns.load(Ordering::Acquire)).filter(|ns| *ns > 0)
+    }
+
+    /// Whether the loop has not gone around for longer than `deadline_ns`.
+    pub fn is_stuck(&self, now_ns: u64, deadline_ns: u64) -> bool {
+        now_ns.saturating_sub(self.seen_ns.load(Ordering::Relaxed)) > deadline_ns
+    }
+}
+
+/// How long what is outstanding may take to come back once the end was wished for at once.
+const STOP_NOW_GRACE_NS: u64 = 1_000_000_000;
+
+/// How a worker's loop ended.
+#[derive(Debug)]
+pub enum DriveEnd {
+    /// Everything that was issued came back.
+    Drained,
+    /// Operations were outstanding longer than their deadline, or than the grace after a stop; the oldest of them.
+    Overdue(Vec<Slot>),
+}
+
+/// Runs one worker until its schedule ends and everything outstanding has come back.
+///
+/// One clock reading for each turn of the loop: it is the instant of the completions just reaped and of the operations
+/// then issued (docs/adr/0003).
+///
+/// # Errors
+/// The target is gone for good.
+pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
+    worker: &mut Worker<S, D, H>,
+    target: &mut T,
+    clock: &impl Clock,
+    stop: &Stop,
+    pulse: &Pulse,
+) -> Result<DriveEnd, TargetError> {
+    let mut done: Vec<Completion> = Vec::with_capacity(worker.queue_depth());
+    let mut give_up_ns = u64::MAX;
+    let mut edge_ns = worker.next_edge_ns();
+    let mut now_ns = clock.now_ns();
+    loop {
+        pulse.beat(now_ns);
+        worker.issue_due(now_ns, target)?;
+        if worker.is_finished(now_ns) {
+            worker.close(now_ns);
+            pulse.beat(u64::MAX);
+            return Ok(DriveEnd::Drained);
+        }
+        let ahead_ns = worker.wake_ns(now_ns).saturating_sub(now_ns);
+        let wait_ns = if S::OPEN { ahead_ns.saturating_sub(SPIN_NS) } else { ahead_ns };
+        target.reap(Duration::from_nanos(wait_ns), &mut done)?;
+        now_ns = clock.now_ns();
+        worker.complete(now_ns, &mut done, target);
+
+        if stop.is_requested() {
+            worker.end_at(if stop.is_now() { now_ns } else { worker.next_edge_ns() });
+            if stop.is_now() {
+                give_up_ns = give_up_ns.min(now_ns + STOP_NOW_GRACE_NS);
+            }
+        }
+        let at_edge = worker.next_edge_ns() != edge_ns;
+        edge_ns = worker.next_edge_ns();
+        if (at_edge && worker.is_overdue(now_ns)) || now_ns >= give_up_ns {
+            let oldest = worker.give_up(now_ns);
+            worker.close(now_ns);
+            pulse.beat(u64::MAX);
+            return Ok(DriveEnd::Overdue(oldest));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Which engine serves a target better: a short trial of both, before the first run.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use metrics::run_record::EngineUsed;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use target::posix::FileAccess;
+use target::psync::Psync;
+use target::ring::RingFiles;
+use target::{Completion, Target, TargetError};
+use workload::op::{Op, OpKind};
+use workload::plan::EngineChoice;
+use workload::random;
+
+/// Time given to each engine in each of the rounds.
+const TRIAL: Duration = Duration::from_millis(60);
+/// Rounds, alternating, of which each engine's best counts.
+const ROUNDS: usize = 3;
+/// io_uring keeps a queue depth with one thread, so it is left only for a clear gain of one blocking thread.
+const PSYNC_GAIN: f64 = 1.15;
+
+/// What is tried.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The files of the plan's first stream, which exist and are filled. They are only read.
+    pub access: FileAccess,
+    /// Size of each file, in bytes.
+    pub file_size_bytes: u64,
+    /// The largest queue depth of the plan.
+    pub queue_depth: u32,
+}
+
+/// Settles the engine: as forced, or by trying both on the first stream's files with reads that are thrown away.
+///
+/// # Errors
+/// The files cannot be opened or read by either engine.
+pub fn choose(wanted: EngineChoice, trial: &Trial) -> Result<EngineUsed, TargetError> {
+    let forced = |engine| EngineUsed { engine, reason: "forced by the user".to_owned() };
+    if wanted != EngineChoice::Auto {
+        return Ok(forced(wanted));
+    }
+    let depth = trial.queue_depth.clamp(1, 64);
+    let (mut ring_best, mut psync_best) = (0.0f64, 0.0f64);
+    for _ in 0..ROUNDS {
+        match RingFiles::open(&trial.access, depth) {
+            Ok(target) => ring_best = ring_best.max(rate(target, depth, trial)?),
+            Err(TargetError::Drive { source, .. }) => {
+                return Ok(EngineUsed {
+                    engine: EngineChoice::Psync,
+                    reason: format!("io_uring is refused here: {source}"),
+                });
+            }
+            Err(error) => return Err(error),
+        }
+        psync_best = psync_best.max(rate(Psync::open(&trial.access)?, 1, trial)?);
+    }
+    let seen = format!(
+        "probe: {ring_best:.0} reads/s through io_uring at queue depth {depth}, \
+         {psync_best:.0}/s through one blocking thread"
+    );
+    let engine = if psync_best > ring_best * PSYNC_GAIN {
+        EngineChoice::Psync
+    } else {
+        EngineChoice::IoUring
+    };
+    Ok(EngineUsed { engine, reason: seen })
+}
+
+/// Reads per second of a short closed loop at uniformly random places.
+fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, TargetError> {
+    let size = trial.access.transfer_size_max_bytes.min(trial.file_size_bytes);
+    let places = (trial.file_size_bytes / size.max(1)).max(1);
+    let files = trial.access.paths.len() as u64;
+    let mut free: Vec<u32> = (0..depth).collect();
+    let mut done: Vec<Completion> = Vec::with_capacity(depth as usize);
+    let (mut index, mut completed) = (0u64, 0u64);
+    let began = Instant::now();
+    while began.elapsed() < TRIAL {
+        while let Some(tag) = free.pop() {
+            let bits = random::at(0x70_0BE, index);
+            let op = Op {
+                index,
+                offset_bytes: random::below(bits, places) * size,
+                size_bytes: size as u32,
+                file: random::below(random::mix64(bits), files) as u32,
+                kind: OpKind::Read,
+            };
+            target.submit(tag, &op)?;
+            index += 1;
+        }
+        target.reap(TRIAL, &mut done)?;
+        completed += done.len() as u64;
+        free.extend(done.drain(..).map(|completion| completion.tag));
+    }
+    let rate = completed as f64 / began.elapsed().as_secs_f64();
+    while free.len() < depth as usize {
+        target.reap(TRIAL, &mut done)?;
+        if done.is_empty() && began.elapsed() > Duration::from_secs(60) {
+            break;
+        }
+        free.extend(done.drain(..).map(|completion| completion.tag));
+    }
+    Ok(rate)
+}
+
+/// The processors this process may use, in order.
+pub fn processors() -> Vec<usize> {
+    let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
+    (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
+}
+
+/// Pins the calling thread to one processor.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn pin(processor: usize) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(processor);
+    sched_setaffinity(None, &set)?;
+    Ok(())
+}

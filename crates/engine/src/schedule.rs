@@ -1,0 +1,282 @@
+//! When the next operation is due, for one worker. Time is nanoseconds from the run's start and always an argument.
+//!
+//! A closed schedule answers completions; an open one never hears of them: its instants are a function of the seed
+//! alone, so that a slow target cannot slow the offered load down (coordinated omission).
+
+use std::collections::VecDeque;
+
+use workload::arrival::{constant_due_ns, poisson_gap_ns};
+
+/// The due instants of one worker.
+pub trait Schedule {
+    /// Whether operations become due whatever completes.
+    const OPEN: bool;
+
+    /// The instant at which the next operation is due; `u64::MAX` while none is known.
+    fn next_due_ns(&self) -> u64;
+
+    /// The next operation has been issued at `now_ns`.
+    fn advance(&mut self, now_ns: u64);
+
+    /// `count` operations have completed at `now_ns`.
+    fn completed(&mut self, now_ns: u64, count: usize);
+
+    /// Operations due but not issued at `edge_ns`, and the time integral of that number since the last call, in
+    /// operations times nanoseconds. Edges come in order.
+    fn backlog(&mut self, edge_ns: u64) -> (u64, u128);
+}
+
+/// Closed without think time: an operation is due whenever a slot is free.
+#[derive(Debug, Default)]
+pub struct Closed;
+
+impl Schedule for Closed {
+    const OPEN: bool = false;
+
+    #[inline]
+    fn next_due_ns(&self) -> u64 {
+        0
+    }
+
+    #[inline]
+    fn advance(&mut self, _now_ns: u64) {}
+
+    #[inline]
+    fn completed(&mut self, _now_ns: u64, _count: usize) {}
+
+    fn backlog(&mut self, _edge_ns: u64) -> (u64, u128) {
+        (0, 0)
+    }
+}
+
+/// Closed with think time: each completion makes an operation due a while later.
+#[derive(Debug)]
+pub struct Thinking {
+    think_time_ns: u64,
+    /// Ascending, because the think time is constant; never longer than the queue depth.
+    due_ns: VecDeque<u64>,
+}
+
+impl Thinking {
+    /// `queue_depth` operations are due at the start.
+    pub fn new(think_time_ns: u64, queue_depth: u32) -> Thinking {
+        let mut due_ns = VecDeque::with_capacity(queue_depth as usize);
+        due_ns.extend(std::iter::repeat_n(0, queue_depth as usize));
+        Thinking { think_time_ns, due_ns }
+    }
+}
+
+impl Schedule for Thinking {
+    const OPEN: bool = false;
+
+    #[inline]
+    fn next_due_ns(&self) -> u64 {
+        self.due_ns.front().copied().unwrap_or(u64::MAX)
+    }
+
+    #[inline]
+    fn advance(&mut self, _now_ns: u64) {
+        self.due_ns.pop_front();
+    }
+
+    #[inline]
+    fn completed(&mut self, now_ns: u64, count: usize) {
+        for _ in 0..count {
+            self.due_ns.push_back(now_ns + self.think_time_ns);
+        }
+    }
+
+    fn backlog(&mut self, _edge_ns: u64) -> (u64, u128) {
+        (0, 0)
+    }
+}
+
+/// A sequence of due instants that depends on nothing but itself.
+pub trait Instants: Clone {
+    /// The instant of the next operation, in nanoseconds from the run's start.
+    fn peek_ns(&self) -> u64;
+    /// Goes on to the operation after it.
+    fn next(&mut self);
+}
+
+/// Evenly spaced instants; the workers' sequences interleave evenly.
+#[derive(Clone, Debug)]
+pub struct ConstantInstants {
+    offered_rate: f64,
+    lane: u32,
+    lanes: u32,
+    step: u64,
+    due_ns: u64,
+}
+
+impl ConstantInstants {
+    /// The share of worker `lane` of `lanes` in `offered_rate` operations per second.
+    pub fn new(offered_rate: f64, lane: u32, lanes: u32) -> ConstantInstants {
+        let due_ns = constant_due_ns(offered_rate, lane, lanes, 0);
+        ConstantInstants { offered_rate, lane, lanes, step: 0, due_ns }
+    }
+}
+
+impl Instants for ConstantInstants {
+    #[inline]
+    fn peek_ns(&self) -> u64 {
+        self.due_ns
+    }
+
+    #[inline]
+    fn next(&mut self) {
+        self.step += 1;
+        self.due_ns = constant_due_ns(self.offered_rate, self.lane, self.lanes, self.step);
+    }
+}
+
+/// The instants of a Poisson process; the workers' processes add up to one.
+#[derive(Clone, Debug)]
+pub struct PoissonInstants {
+    seed: u64,
+    offered_rate: f64,
+    lane: u32,
+    lanes: u32,
+    step: u64,
+    /// Kept as a fraction, so that rounding to nanoseconds does not add up.
+    due_ns: f64,
+}
+
+impl PoissonInstants {
+    /// The share of worker `lane` of `lanes` in a mean of `offered_rate` operations per second.
+    pub fn new(seed: u64, offered_rate: f64, lane: u32, lanes: u32) -> PoissonInstants {
+        let due_ns = poisson_gap_ns(seed, offered_rate, lane, lanes, 0);
+        PoissonInstants { seed, offered_rate, lane, lanes, step: 0, due_ns }
+    }
+}
+
+impl Instants for PoissonInstants {
+    #[inline]
+    fn peek_ns(&self) -> u64 {
+        self.due_ns as u64
+    }
+
+    #[inline]
+    fn next(&mut self) {
+        self.step += 1;
+        self.due_ns +=
+            poisson_gap_ns(self.seed, self.offered_rate, self.lane, self.lanes, self.step);
+    }
+}
+
+/// Open: operations become due at the instants of `I`.
+#[derive(Debug)]
+pub struct Open<I> {
+    /// Stands at the next operation to be issued.
+    issue: I,
+    /// Stands at the first operation that was not yet due at the last edge.
+    due: I,
+    due_sum: Sum,
+    issued_sum: Sum,
+    integral_at_edge: u128,
+}
+
+/// Number and sum of instants: enough for the time integral of "due but not issued" without a list.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    count: u64,
+    instants_ns: u128,
+}
+
+impl Sum {
+    fn add(&mut self, instant_ns: u64) {
+        self.count += 1;
+        self.instants_ns += u128::from(instant_ns);
+    }
+
+    /// Sum over all counted instants of the time from then to `now_ns`.
+    fn elapsed(&self, now_ns: u64) -> u128 {
+        u128::from(self.count) * u128::from(now_ns) - self.instants_ns
+    }
+}
+
+impl<I: Instants> Open<I> {
+    /// A schedule at its first instant.
+    pub fn new(instants: I) -> Open<I> {
+        Open {
+            due: instants.clone(),
+            issue: instants,
+            due_sum: Sum::default(),
+            issued_sum: Sum::default(),
+            integral_at_edge: 0,
+        }
+    }
+}
+
+impl<I: Instants> Schedule for Open<I> {
+    const OPEN: bool = true;
+
+    #[inline]
+    fn next_due_ns(&self) -> u64 {
+        self.issue.peek_ns()
+    }
+
+    #[inline]
+    fn advance(&mut self, now_ns: u64) {
+        self.issued_sum.add(now_ns);
+        self.issue.next();
+    }
+
+    #[inline]
+    fn completed(&mut self, _now_ns: u64, _count: usize) {}
+
+    fn backlog(&mut self, edge_ns: u64) -> (u64, u128) {
+        while self.due.peek_ns() <= edge_ns {
+            self.due_sum.add(self.due.peek_ns());
+            self.due.next();
+        }
+        // Everything issued by the edge was due by then, so neither difference is negative.
+        let backlog = self.due_sum.count - self.issued_sum.count;
+        let integral = self.due_sum.elapsed(edge_ns) - self.issued_sum.elapsed(edge_ns);
+        let since_last = integral - self.integral_at_edge;
+        self.integral_at_edge = integral;
+        (backlog, since_last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_schedule_knows_its_backlog_and_its_time_integral() {
+        // One operation every 100 ns, due at 0, 100, 200, …
+        let mut open = Open::new(ConstantInstants::new(1e7, 0, 1));
+        open.advance(0);
+        open.advance(150);
+        // At 1,000: due 0..=1000 are 11, issued 2. Waiting: 50 for the second (100 to 150), and for the third to
+        // eleventh 800 + 700 + … + 0 = 3,600.
+        assert_eq!(open.backlog(1000), (9, 3650));
+        // Nothing is issued up to 1,100: nine wait 100 ns more, the twelfth is just due.
+        assert_eq!(open.backlog(1100), (10, 900));
+    }
+
+    #[test]
+    fn think_time_delays_the_next_operation() {
+        let mut thinking = Thinking::new(500, 1);
+        assert_eq!(thinking.next_due_ns(), 0);
+        thinking.advance(0);
+        assert_eq!(thinking.next_due_ns(), u64::MAX);
+        thinking.completed(70, 1);
+        assert_eq!(thinking.next_due_ns(), 570);
+    }
+
+    #[test]
+    fn staggered_workers_add_up_to_an_even_spacing() {
+        let mut all = Vec::new();
+        for lane in 0..4 {
+            let mut instants = ConstantInstants::new(1e6, lane, 4);
+            for _ in 0..100 {
+                all.push(instants.peek_ns());
+                instants.next();
+            }
+        }
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[1] - pair[0] == 1000));
+    }
+}

@@ -1,0 +1,276 @@
+//! The data path of a stream that moves real data: fills buffers before writes, and with `--verify` holds what is read
+//! against what must be there.
+//!
+//! What must be there is a function of (data seed, file, offset, generation). The generation of a tile that was written
+//! in this run is known from a table of one word per tile, shared by the stream's workers; elsewhere any generation is
+//! accepted, but the tile must be whole and in its place.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use target::Target;
+use workload::data::{TileFound, TileMaker};
+use workload::op::OpKind;
+use workload::outcome::ErrorKind;
+use workload::random;
+
+use crate::slots::Slot;
+use crate::worker::DataPath;
+
+/// Mismatches kept in detail by one worker; all are counted.
+const MISMATCHES_KEPT: usize = 16;
+
+/// Data that was not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Which file of the stream.
+    pub file: u32,
+    /// Where the wrong tile begins.
+    pub offset_bytes: u64,
+    /// Number of the operation that read it.
+    pub op_index: u64,
+    /// The generation that must be there, where it is known.
+    pub expected_generation: Option<u32>,
+    /// What was there.
+    pub found: TileFound,
+}
+
+/// What is known of every tile of a stream's files in this run: `states[file * tiles_per_file + tile]`.
+///
+/// A word holds the generation of the last acknowledged write (0: unknown), the number of writes in flight, and a
+/// version that every change raises, so that a read can tell whether anything happened while it was under way.
+#[derive(Debug)]
+pub struct Generations {
+    states: Vec<AtomicU64>,
+    tiles_per_file: u64,
+}
+
+const VERSION_ONE: u64 = 1 << 44;
+const IN_FLIGHT_ONE: u64 = 1 << 32;
+const IN_FLIGHT_MASK: u64 = 0xfff << 32;
+
+impl Generations {
+    /// Nothing is known of `files` files of `file_size_bytes`, in tiles of `tile_bytes`.
+    pub fn new(files: u32, file_size_bytes: u64, tile_bytes: u64) -> Generations {
+        let tiles_per_file = file_size_bytes.div_ceil(tile_bytes);
+        let count = tiles_per_file * u64::from(files);
+        Generations { states: (0..count).map(|_| AtomicU64::new(0)).collect(), tiles_per_file }
+    }
+
+    fn state(&self, file: u32, tile: u64) -> &AtomicU64 {
+        &self.states[(u64::from(file) * self.tiles_per_file + tile) as usize]
+    }
+
+    fn write_begins(&self, file: u32, tile: u64) {
+        self.state(file, tile).fetch_add(VERSION_ONE + IN_FLIGHT_ONE, Ordering::AcqRel);
+    }
+
+    /// The write is over. It is known to be the last one only if it was alone.
+    fn write_ends(&self, file: u32, tile: u64, generation: Option<u32>) {
+        let state = self.state(file, tile);
+        let change = |now: u64| {
+            let alone = now & IN_FLIGHT_MASK == IN_FLIGHT_ONE;
+            let known = if alone { generation.unwrap_or(0) } else { 0 };
+            let rest = now.wrapping_add(VERSION_ONE).wrapping_sub(IN_FLIGHT_ONE);
+            Some((rest & !0xffff_ffff) | u64::from(known))
+        };
+        let changed = state.fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
+        debug_assert!(changed.is_ok(), "the change always yields a value");
+    }
+}
+
+/// Verification by one worker.
+#[derive(Debug)]
+struct Verifier {
+    generations: Arc<Generations>,
+    /// `seen[tag * tiles_per_op + tile]`: the tile's state when the read was issued.
+    seen: Vec<u64>,
+    tiles_per_op: usize,
+    scratch: Vec<u8>,
+    mismatches: Vec<Mismatch>,
+}
+
+/// Fills and verifies tiles.
+#[derive(Debug)]
+pub struct Tiles {
+    maker: Arc<TileMaker>,
+    generation_seed: u64,
+    verifier: Option<Verifier>,
+}
+
+impl Tiles {
+    /// Fills only. `run_seed` makes generations of different runs differ.
+    pub fn filling(maker: Arc<TileMaker>, run_seed: u64) -> Tiles {
+        Tiles { maker, generation_seed: random::derive(run_seed, 0x6E4), verifier: None }
+    }
+
+    /// Fills, and inspects what is read by a worker of `queue_depth` slots and transfers up to
+    /// `transfer_size_max_bytes`.
+    pub fn verifying(
+        maker: Arc<TileMaker>,
+        run_seed: u64,
+        generations: Arc<Generations>,
+        queue_depth: u32,
+        transfer_size_max_bytes: u64,
+    ) -> Tiles {
+        let tiles_per_op = (transfer_size_max_bytes as usize).div_ceil(maker.tile_bytes());
+        let verifier = Verifier {
+            generations,
+            seen: vec![0; tiles_per_op * queue_depth as usize],
+            tiles_per_op,
+            scratch: vec![0; maker.tile_bytes()],
+            mismatches: Vec::with_capacity(MISMATCHES_KEPT),
+        };
+        Tiles { verifier: Some(verifier), ..Tiles::filling(maker, run_seed) }
+    }
+
+    /// The first mismatches that were found.
+    pub fn into_mismatches(self) -> Vec<Mismatch> {
+        self.verifier.map(|verifier| verifier.mismatches).unwrap_or_default()
+    }
+
+    /// Generation 0 is the fill's and the table's "unknown", so a write never has it.
+    fn generation(&self, op_index: u64) -> u32 {
+        (random::at(self.generation_seed, op_index) as u32) | 1
+    }
+
+    fn tile_numbers(&self, slot: &Slot) -> std::ops::Range<u64> {
+        let tile_bytes = self.maker.tile_bytes() as u64;
+        let first = slot.op.offset_bytes / tile_bytes;
+        first..first + u64::from(slot.op.size_bytes) / tile_bytes
+    }
+}
+
+impl DataPath for Tiles {
+    #[inline]
+    fn before(&mut self, tag: u32, slot: &Slot, target: &mut impl Target) {
+        if slot.op.kind == OpKind::Write
+            && let Some(buffer) = target.buffer(tag)
+        {
+            let data = &mut buffer[..slot.op.size_bytes as usize];
+            let generation = self.generation(slot.op.index);
+            self.maker.fill(slot.op.file, slot.op.offset_bytes, generation, data);
+        }
+        if self.verifier.is_some() {
+            self.note_issue(tag, slot);
+        }
+    }
+
+    #[inline]
+    fn after(&mut self, tag: u32, slot: &Slot, target: &mut impl Target) -> Result<(), ErrorKind> {
+        if self.verifier.is_none() {
+            return Ok(());
+        }
+        self.check(tag, slot, target)
+    }
+
+    fn failed(&mut self, _tag: u32, slot: &Slot) {
+        // Whether a failed write reached the storage is not known.
+        self.end_write(slot, None);
+    }
+}
+
+impl Tiles {
+    fn note_issue(&mut self, tag: u32, slot: &Slot) {
+        let tiles = self.tile_numbers(slot);
+        let Some(verifier) = &mut self.verifier else { return };
+        for (place, tile) in tiles.enumerate() {
+            match slot.op.kind {
+                OpKind::Write => verifier.generations.write_begins(slot.op.file, tile),
+                OpKind::Read => {
+                    let state = verifier.generations.state(slot.op.file, tile);
+                    verifier.seen[tag as usize * verifier.tiles_per_op + place] =
+                        state.load(Ordering::Acquire);
+                }
+                OpKind::Fsync => {}
+            }
+        }
+    }
+
+    fn end_write(&mut self, slot: &Slot, generation: Option<u32>) {
+        let tiles = self.tile_numbers(slot);
+        let Some(verifier) = &mut self.verifier else { return };
+        if slot.op.kind == OpKind::Write {
+            for tile in tiles {
+                verifier.generations.write_ends(slot.op.file, tile, generation);
+            }
+        }
+    }
+
+    fn check(
+        &mut self,
+        tag: u32,
+        slot: &Slot,
+        target: &mut impl Target,
+    ) -> Result<(), ErrorKind> {
+        match slot.op.kind {
+            OpKind::Fsync => return Ok(()),
+            OpKind::Write => {
+                self.end_write(slot, Some(self.generation(slot.op.index)));
+                return Ok(());
+            }
+            OpKind::Read => {}
+        }
+        let tile_bytes = self.maker.tile_bytes();
+        let tiles = self.tile_numbers(slot);
+        let (Some(verifier), Some(data)) = (&mut self.verifier, target.buffer(tag)) else {
+            return Ok(());
+        };
+        let mut verdict = Ok(());
+        for (place, tile) in tiles.enumerate() {
+            let offset_bytes = tile * tile_bytes as u64;
+            let bytes = &data[place * tile_bytes..(place + 1) * tile_bytes];
+            let before = verifier.seen[tag as usize * verifier.tiles_per_op + place];
+            let after = verifier.generations.state(slot.op.file, tile).load(Ordering::Acquire);
+            let settled = before == after && after & IN_FLIGHT_MASK == 0;
+            let known = (after & 0xffff_ffff) as u32;
+            let expected = (settled && known != 0).then_some(known);
+            let found =
+                self.maker.inspect(slot.op.file, offset_bytes, bytes, &mut verifier.scratch);
+            let good = match found {
+                TileFound::Good { generation } => expected.is_none_or(|e| e == generation),
+                TileFound::GoodDuplicate => true,
+                _ => false,
+            };
+            if !good {
+                verdict = Err(ErrorKind::Corrupt);
+                if verifier.mismatches.len() < MISMATCHES_KEPT {
+                    verifier.mismatches.push(Mismatch {
+                        file: slot.op.file,
+                        offset_bytes,
+                        op_index: slot.op.index,
+                        expected_generation: expected,
+                        found,
+                    });
+                }
+            }
+        }
+        verdict
+    }
+}
+
+impl std::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "file {}, offset {}: expected ", self.file, self.offset_bytes)?;
+        match self.expected_generation {
+            Some(generation) => write!(f, "generation {generation:#010x}")?,
+            None => write!(f, "the tile that belongs there")?,
+        }
+        write!(f, ", found ")?;
+        match self.found {
+            TileFound::Good { generation } => write!(f, "generation {generation:#010x}")?,
+            TileFound::GoodDuplicate => write!(f, "a duplicate tile")?,
+            TileFound::Zero => write!(f, "zeros")?,
+            TileFound::Foreign => write!(f, "foreign data")?,
+            TileFound::Misplaced { file, offset_bytes, .. } => {
+                write!(f, "the tile of file {file}, offset {offset_bytes}")?;
+            }
+            TileFound::Corrupt { at_byte, expected, found } => write!(
+                f,
+                "byte {found:#04x} instead of {expected:#04x} at offset {}",
+                self.offset_bytes + u64::from(at_byte)
+            )?,
+        }
+        write!(f, " (operation {})", self.op_index)
+    }
+}

@@ -1,0 +1,274 @@
+//! The worker's core: issues what is due, records what completes, turns intervals. No clock, no thread, no socket:
+//! `now_ns` is an argument, so the same code runs on a ring, on blocking calls, and in the simulator.
+
+use metrics::recorder::{Recorder, Tally};
+use target::{Completion, Target, TargetError};
+use workload::op::OpStream;
+use workload::outcome::ErrorKind;
+
+use crate::schedule::Schedule;
+use crate::slots::{Slot, Slots};
+
+/// Operations that are told of when they hang.
+const OLDEST_TOLD: usize = 8;
+
+/// What a worker needs to know of its run. All times are nanoseconds from the run's start.
+#[derive(Clone, Debug)]
+pub struct Assigned {
+    /// Its lane in the stream.
+    pub lane: u32,
+    /// Its first step in the lane, and the distance to its next one. A worker that is one of several threads of a lane
+    /// takes every `stride`-th step.
+    pub first_step: u64,
+    /// See `first_step`.
+    pub stride: u64,
+    /// Operations in flight at most.
+    pub queue_depth: u32,
+    /// The reporting period.
+    pub interval_ns: u64,
+    /// From here on nothing is issued.
+    pub end_ns: u64,
+    /// The age at which an outstanding operation is given up.
+    pub operation_deadline_ns: u64,
+}
+
+/// What looks into the data: fills buffers before writes and inspects them after reads. [`Plain`] does nothing.
+pub trait DataPath {
+    /// The operation is about to be submitted.
+    fn before(&mut self, tag: u32, slot: &Slot, target: &mut impl Target);
+    /// The operation has succeeded. An error says that what was read is not what belongs there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`].
+    fn after(&mut self, tag: u32, slot: &Slot, target: &mut impl Target) -> Result<(), ErrorKind>;
+    /// The operation has failed.
+    fn failed(&mut self, tag: u32, slot: &Slot);
+}
+
+/// Moves no data: for targets without buffers, and for reads that are not verified.
+#[derive(Debug)]
+pub struct Plain;
+
+impl DataPath for Plain {
+    #[inline]
+    fn before(&mut self, _tag: u32, _slot: &Slot, _target: &mut impl Target) {}
+
+    #[inline]
+    fn after(&mut self, _: u32, _: &Slot, _: &mut impl Target) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+
+    fn failed(&mut self, _tag: u32, _slot: &Slot) {}
+}
+
+/// Takes full tallies and gives empty ones back. `None` where no empty one is at hand yet.
+pub trait Handover {
+    /// An empty tally, if there is one.
+    fn empty(&mut self) -> Option<Box<Tally>>;
+    /// Passes a full one on, which ended at `end_ns`.
+    fn full(&mut self, tally: Box<Tally>, end_ns: u64);
+}
+
+/// One worker of one stream.
+#[derive(Debug)]
+pub struct Worker<S, D, H> {
+    assigned: Assigned,
+    stream: OpStream,
+    schedule: S,
+    data: D,
+    handover: H,
+    slots: Slots,
+    recorder: Recorder,
+    step: u64,
+    next_edge_ns: u64,
+}
+
+impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
+    /// A worker before its first operation.
+    pub fn new(
+        assigned: Assigned,
+        stream: OpStream,
+        schedule: S,
+        data: D,
+        handover: H,
+        tally: Box<Tally>,
+    ) -> Worker<S, D, H> {
+        Worker {
+            slots: Slots::new(assigned.queue_depth),
+            recorder: Recorder::new(tally),
+            step: assigned.first_step,
+            next_edge_ns: assigned.interval_ns,
+            assigned,
+            stream,
+            schedule,
+            data,
+            handover,
+        }
+    }
+
+    /// Nothing more is issued and nothing is outstanding.
+    #[inline]
+    pub fn is_finished(&self, now_ns: u64) -> bool {
+        now_ns >= self.assigned.end_ns && self.slots.outstanding() == 0
+    }
+
+    /// Issues every operation that is due and has a slot. If all slots are taken the operation stays due and keeps its
+    /// intended instant: lateness is recorded, never forgiven.
+    ///
+    /// # Errors
+    /// The target is gone for good.
+    #[inline]
+    pub fn issue_due(&mut self, now_ns: u64, target: &mut impl Target) -> Result<(), TargetError> {
+        if now_ns >= self.assigned.end_ns {
+            return Ok(());
+        }
+        let mut issued = 0;
+        while !self.slots.is_full() {
+            let due_ns = self.schedule.next_due_ns();
+            if due_ns > now_ns {
+                break;
+            }
+            // In a closed loop without think time an operation is due at the moment it can be issued.
+            let intended_ns = if S::OPEN { due_ns } else { now_ns };
+            let op = self.stream.op(self.assigned.lane, self.step);
+            let slot = Slot { intended_ns, issued_ns: now_ns, op };
+            let tag = self.slots.take(intended_ns, now_ns, op).expect("a slot is free");
+            self.data.before(tag, &slot, target);
+            target.submit(tag, &op)?;
+            self.step += self.assigned.stride;
+            self.schedule.advance(now_ns);
+            issued += 1;
+        }
+        if issued > 0 {
+            self.recorder.issue(now_ns, issued);
+        }
+        Ok(())
+    }
+
+    /// The moment at which this worker must look again though nothing completes: the next due instant (if there is a
+    /// slot for it), the interval's edge, the end.
+    #[inline]
+    pub fn wake_ns(&self, now_ns: u64) -> u64 {
+        let mut wake_ns = self.next_edge_ns;
+        if now_ns < self.assigned.end_ns {
+            wake_ns = wake_ns.min(self.assigned.end_ns);
+            if !self.slots.is_full() {
+                wake_ns = wake_ns.min(self.schedule.next_due_ns());
+            }
+        }
+        wake_ns
+    }
+
+    /// Records what has completed, seen at `now_ns`, and leaves `done` empty.
+    #[inline]
+    pub fn complete(&mut self, now_ns: u64, done: &mut Vec<Completion>, target: &mut impl Target) {
+        if now_ns >= self.next_edge_ns {
+            self.turn_intervals(now_ns);
+        }
+        if done.is_empty() {
+            return;
+        }
+        self.recorder.reap(now_ns, done.len() as u64);
+        self.schedule.completed(now_ns, done.len());
+        for Completion { tag, result } in done.drain(..) {
+            let slot = self.slots.release(tag);
+            if result == slot.op.size_bytes as i32 {
+                if let Err(error) = self.data.after(tag, &slot, target) {
+                    self.recorder.fail(slot.op.kind, error);
+                    continue;
+                }
+                let bytes = u64::from(slot.op.size_bytes);
+                let service_ns = now_ns - slot.issued_ns;
+                let response_ns = now_ns - slot.intended_ns;
+                if S::OPEN {
+                    self.recorder.complete::<true>(slot.op.kind, bytes, service_ns, response_ns);
+                } else {
+                    self.recorder.complete::<false>(slot.op.kind, bytes, service_ns, response_ns);
+                }
+            } else {
+                self.record_failure(tag, &slot, result);
+            }
+        }
+    }
+
+    #[cold]
+    fn record_failure(&mut self, tag: u32, slot: &Slot, result: i32) {
+        self.data.failed(tag, slot);
+        let error =
+            if result < 0 { ErrorKind::from_errno(-result) } else { ErrorKind::Short };
+        self.recorder.fail(slot.op.kind, error);
+    }
+
+    /// Ends every interval whose edge has passed.
+    #[cold]
+    fn turn_intervals(&mut self, now_ns: u64) {
+        while now_ns >= self.next_edge_ns {
+            let edge_ns = self.next_edge_ns;
+            self.turn(edge_ns);
+            self.next_edge_ns += self.assigned.interval_ns;
+        }
+    }
+
+    fn turn(&mut self, edge_ns: u64) {
+        let (backlog, backlog_time_ns) = self.schedule.backlog(edge_ns.min(self.assigned.end_ns));
+        let empty = self.wait_for_empty();
+        let next = self.recorder.interval() + 1;
+        let full = self.recorder.turn(edge_ns, next, backlog, backlog_time_ns, empty);
+        self.handover.full(full, edge_ns);
+    }
+
+    /// An empty tally. There are several, and they come back within milliseconds, so this waits only where whoever
+    /// takes them has not run for intervals; it spins because a worker makes no system call of its own.
+    fn wait_for_empty(&mut self) -> Box<Tally> {
+        loop {
+            if let Some(empty) = self.handover.empty() {
+                return empty;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Ends the last, possibly shorter, interval. The worker is finished or given up.
+    pub fn close(&mut self, now_ns: u64) {
+        if now_ns > self.next_edge_ns - self.assigned.interval_ns {
+            self.turn(now_ns);
+        }
+    }
+
+    /// Brings the end forward to `end_ns`; it is never put off.
+    pub fn end_at(&mut self, end_ns: u64) {
+        self.assigned.end_ns = self.assigned.end_ns.min(end_ns);
+    }
+
+    /// The edge of the interval that is being recorded.
+    pub fn next_edge_ns(&self) -> u64 {
+        self.next_edge_ns
+    }
+
+    /// Whether some operation is outstanding longer than its deadline.
+    pub fn is_overdue(&self, now_ns: u64) -> bool {
+        let oldest_ns = self.slots.oldest_issued_ns();
+        now_ns.saturating_sub(oldest_ns) >= self.assigned.operation_deadline_ns
+    }
+
+    /// Gives up every outstanding operation: each is counted as failed by its deadline. Returns the oldest of them.
+    pub fn give_up(&mut self, now_ns: u64) -> Vec<Slot> {
+        let mut all = self.slots.oldest(usize::MAX);
+        self.recorder.reap(now_ns, all.len() as u64);
+        for slot in &all {
+            self.recorder.fail(slot.op.kind, ErrorKind::Deadline);
+        }
+        all.truncate(OLDEST_TOLD);
+        all
+    }
+
+    /// The limit on operations in flight.
+    pub fn queue_depth(&self) -> usize {
+        self.assigned.queue_depth as usize
+    }
+
+    /// What looked into the data, with what it found.
+    pub fn into_data(self) -> D {
+        self.data
+    }
+}
