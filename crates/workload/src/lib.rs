@@ -4,14 +4,24 @@
 //! the seed and *i* (the idea is latte's and lading's), so hosts split a run by splitting *i*, a failure is replayed
 //! by its number, and data is verified without being stored.
 //!
-//! Reading order: [`plan`] (the resolved types that flow), [`op`] (one operation and the stream of them),
+//! Reading order: [`experiment`] (what a user wrote; [`keys`] is the table of what can be written), [`resolve`] (from
+//! there to a plan), [`plan`] (the resolved types that flow), [`op`] (one operation and the stream of them),
 //! [`pattern`], [`mix`], [`arrival`], [`data`].
 
 pub mod arrival;
+mod combination;
 pub mod data;
+pub mod diagnostic;
+pub mod experiment;
+pub mod keys;
 pub mod mix;
 pub mod op;
 pub mod outcome;
+pub mod overrides;
 pub mod pattern;
 pub mod plan;
 pub mod random;
+pub mod resolve;
+pub mod schema;
+mod sweep;
+pub mod value;

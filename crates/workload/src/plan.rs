@@ -306,3 +306,17 @@ impl Run {
             .collect()
     }
 }
+
+impl Plan {
+    /// The time of all runs, without the fill.
+    pub fn time_needed(&self) -> std::time::Duration {
+        let ns = self.runs().fold(0u64, |sum, run| sum.saturating_add(run.phases.total_ns()));
+        std::time::Duration::from_nanos(ns)
+    }
+
+    /// The bytes of all files together.
+    pub fn bytes_needed(&self) -> units::Bytes {
+        let sum = |sum: u64, set: &FileSet| sum.saturating_add(set.total_bytes());
+        units::Bytes::new(self.file_sets().iter().fold(0, sum))
+    }
+}

@@ -1,0 +1,222 @@
+//! What is wrong with something a user wrote: where, what was found, what is allowed, and what may have been meant.
+//!
+//! A [`Diagnostic`] carries the place as byte offsets, for whoever draws the source line with a mark under it, and as
+//! line and column, for one-line messages. Nothing here prints.
+//!
+//! All mistakes of a text are collected and told at once (the way compilers do it), so that a user corrects a file
+//! once and not once per mistake.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// One mistake in an experiment, or in an option that changes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What is wrong, in a few words.
+    pub message: String,
+    /// The file as the user named it, or the option (`--set`) that carried the text.
+    pub file: String,
+    /// The wrong part, in bytes from the start of the text.
+    pub span: Range<usize>,
+    /// Line of the wrong part, from 1.
+    pub line: u32,
+    /// Column of the wrong part in characters, from 1.
+    pub column: u32,
+    /// What stands there; empty where something is missing.
+    pub found: String,
+    /// What may stand there; empty where that cannot be said shortly.
+    pub allowed: String,
+    /// What may have been meant, or how to put it right.
+    pub hint: Option<String>,
+    /// The text that `span` counts in, where it is an option's and not the file's.
+    pub source: Option<String>,
+}
+
+impl fmt::Display for Diagnostic {
+    /// One line: `oltp.toml:7:11: wrong value for `measure`, found `30`, allowed: a duration such as `30s``.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)?;
+        if !self.found.is_empty() {
+            write!(f, ", found {}", self.found)?;
+        }
+        if !self.allowed.is_empty() {
+            write!(f, ", allowed: {}", self.allowed)?;
+        }
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// A part of a text that a user wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file as the user named it, or the option that carried the text.
+    pub file: Arc<str>,
+    /// The part, in bytes from the text's start.
+    pub span: Range<usize>,
+    /// Line from 1.
+    pub line: u32,
+    /// Column in characters from 1.
+    pub column: u32,
+    /// The part's first line.
+    pub written: String,
+    /// The whole text, where it is an option's and not the file's.
+    pub source: Option<Arc<str>>,
+}
+
+impl Place {
+    /// The mistake `message` at this place, with what is written there as what was found.
+    pub fn diagnostic(&self, message: impl Into<String>, allowed: impl Into<String>) -> Diagnostic {
+        let found =
+            if self.written.is_empty() { String::new() } else { format!("`{}`", self.written) };
+        Diagnostic {
+            message: message.into(),
+            file: self.file.to_string(),
+            span: self.span.clone(),
+            line: self.line,
+            column: self.column,
+            found,
+            allowed: allowed.into(),
+            hint: None,
+            source: self.source.as_deref().map(str::to_owned),
+        }
+    }
+}
+
+impl Diagnostic {
+    /// The same with a hint.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with other words for what was found.
+    #[must_use]
+    pub fn with_found(mut self, found: impl Into<String>) -> Diagnostic {
+        self.found = found.into();
+        self
+    }
+}
+
+/// A text and its name, to turn byte offsets into places.
+#[derive(Clone, Debug)]
+pub(crate) struct Source<'a> {
+    file: Arc<str>,
+    text: &'a str,
+    is_option: bool,
+}
+
+impl<'a> Source<'a> {
+    /// The text of a file.
+    pub(crate) fn file(name: &str, text: &'a str) -> Source<'a> {
+        Source { file: name.into(), text, is_option: false }
+    }
+
+    /// The text given to an option such as `--set`.
+    pub(crate) fn option(flag: &str, text: &'a str) -> Source<'a> {
+        Source { file: flag.into(), text, is_option: true }
+    }
+
+    /// The place of `span`; offsets outside of the text or inside a character are moved to where they make sense.
+    pub(crate) fn place(&self, span: Range<usize>) -> Place {
+        let start = floor_char(self.text, span.start);
+        let end = floor_char(self.text, span.end).max(start);
+        let before = &self.text[..start];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Place {
+            file: self.file.clone(),
+            span: start..end,
+            line: count(before.matches('\n').count() + 1),
+            column: count(before[line_start..].chars().count() + 1),
+            written: first_line(&self.text[start..end]),
+            source: self.is_option.then(|| self.text.into()),
+        }
+    }
+}
+
+fn floor_char(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The first line of a part, cut where it would fill a terminal.
+fn first_line(part: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = part.lines().next().unwrap_or("").trim_end();
+    if line.chars().count() <= LONGEST && line.len() == part.trim_end().len() {
+        return line.to_owned();
+    }
+    format!("{}…", line.chars().take(LONGEST).collect::<String>())
+}
+
+/// `did you mean` for the word of `known` that is nearest to `word`, if one is near enough.
+pub(crate) fn did_you_mean<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    let wanted = word.to_ascii_lowercase().replace('-', "_");
+    known
+        .into_iter()
+        .map(|other| (edit_distance(&wanted, &other.replace('-', "_")), other))
+        .min()
+        .filter(|(distance, other)| *distance <= other.chars().count().max(3) / 3)
+        .map(|(_, other)| format!("did you mean `{other}`?"))
+}
+
+/// Insertions, deletions and replacements that turn `a` into `b` (Levenshtein 1966).
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    // A word longer than any key is not a slip of the keyboard; do not spend time on it.
+    for (i, from) in a.chars().take(64).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_keyboard_is_recognised_and_a_stranger_is_not() {
+        let known = ["queue_depth", "read", "pattern"];
+        assert_eq!(did_you_mean("queue-dept", known).unwrap(), "did you mean `queue_depth`?");
+        assert_eq!(did_you_mean("raed", known), None);
+        assert_eq!(did_you_mean("reed", known).unwrap(), "did you mean `read`?");
+        assert_eq!(did_you_mean("elephant", known), None);
+    }
+
+    #[test]
+    fn distances_are_those_of_levenshtein() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("same", "same"), 0);
+    }
+
+    #[test]
+    fn a_place_counts_lines_and_characters_from_one() {
+        let source = Source::file("x.toml", "one\nzwö drei\n");
+        let place = source.place(9..13);
+        assert_eq!((place.line, place.column, place.written.as_str()), (2, 5, "drei"));
+        let inside_a_character = source.place(7..8);
+        assert_eq!((inside_a_character.line, inside_a_character.column), (2, 3));
+        assert_eq!(source.place(400..500).line, 3);
+    }
+}

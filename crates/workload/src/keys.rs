@@ -1,0 +1,438 @@
+//! The table of everything that can be written in an experiment file.
+//!
+//! One table makes the parser, the JSON Schema and the reference page, so that they cannot disagree. A new key is a
+//! row here, a field of [`crate::plan`] and a line in [`crate::resolve`].
+
+/// What can be written under one key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key {
+    /// The key.
+    pub name: &'static str,
+    /// Where it stands.
+    pub section: Section,
+    /// What kind of value it takes.
+    pub kind: Kind,
+    /// What holds where it is not written.
+    pub presence: Presence,
+    /// Several values may be given, and each is done.
+    pub sweep: bool,
+    /// What it is for, in a sentence or two.
+    pub doc: &'static str,
+    /// A value as it would be written in the file.
+    pub example: &'static str,
+}
+
+/// A part of an experiment file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// The top of the file.
+    Experiment,
+    /// `[run]`
+    Run,
+    /// `[stream.NAME]`; a `[[variant]]` takes these keys too.
+    Stream,
+    /// `[[variant]]`
+    Variant,
+}
+
+/// A kind of value, with its limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Words of the user's own.
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Yes or no.
+    Flag,
+    /// A time in nanoseconds.
+    Duration {
+        /// The shortest, in nanoseconds.
+        min_ns: u64,
+        /// The longest, in nanoseconds.
+        max_ns: u64,
+    },
+    /// A count of bytes.
+    Bytes {
+        /// It is a multiple of this.
+        multiple_of: u64,
+        /// The largest.
+        max: u64,
+    },
+    /// A whole number.
+    Count {
+        /// The smallest.
+        min: u64,
+        /// The largest.
+        max: u64,
+    },
+    /// A share of a whole.
+    Share {
+        /// The smallest, in thousandths.
+        min_permille: u16,
+        /// The largest, in thousandths.
+        max_permille: u16,
+    },
+    /// Operations per second.
+    Rate,
+    /// The skew of a Zipf distribution.
+    Skew,
+    /// One transfer size, or several with their shares.
+    TransferSizes,
+    /// An access pattern.
+    Pattern,
+    /// An arrival process.
+    Arrival,
+}
+
+/// What holds where a key is not written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Presence {
+    /// There is no value that would be right for everyone: it must be written.
+    Required,
+    /// This value, as it would be written.
+    Default(&'static str),
+    /// Nothing; the words say what that means.
+    Absent(&'static str),
+}
+
+use Presence::{Absent, Default, Required};
+use Section::{Experiment, Run, Stream, Variant};
+
+const SECOND: u64 = 1_000_000_000;
+const HOUR: u64 = 3600 * SECOND;
+/// The unit of the data pattern; file sizes are whole tiles.
+pub(crate) const TILE: u64 = 4096;
+/// The unit of O_DIRECT on every Linux file system, and the smallest tile.
+pub(crate) const SECTOR: u64 = 512;
+
+/// A transfer size: whole sectors, up to what one kernel call moves everywhere and a slot's buffer may hold.
+pub(crate) const TRANSFER: Kind = Kind::Bytes { multiple_of: SECTOR, max: 64 << 20 };
+/// The share of one transfer size.
+pub(crate) const WEIGHT: Kind = Kind::Share { min_permille: 1, max_permille: 1000 };
+/// The think time of a closed loop.
+pub(crate) const THINK_TIME: Kind = Kind::Duration { min_ns: 0, max_ns: HOUR };
+/// The hot part of the area, and the share of operations that go there.
+pub(crate) const HOT_SHARE: Kind = Kind::Share { min_permille: 1, max_permille: 999 };
+/// What a compressor or a deduplicator can remove; above 95 % a tile has no room for its stamp.
+const REDUCIBLE: Kind = Kind::Share { min_permille: 0, max_permille: 950 };
+
+/// The keys, in the order in which the reference shows them.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "name",
+        section: Experiment,
+        kind: Kind::Text,
+        presence: Required,
+        sweep: false,
+        doc: "What the experiment is called in lists and reports.",
+        example: "\"oltp\"",
+    },
+    Key {
+        name: "target",
+        section: Experiment,
+        kind: Kind::Text,
+        presence: Absent("the target is named on the command line"),
+        sweep: false,
+        doc: "What is measured: a directory, or `null:` for the generator's own ceiling. A target on the command \
+              line goes before it.",
+        example: "\"/mnt/vol1\"",
+    },
+    Key {
+        name: "warm_up",
+        section: Run,
+        kind: Kind::Duration { min_ns: 0, max_ns: 24 * HOUR },
+        presence: Default("\"5s\""),
+        sweep: true,
+        doc: "Time in which operations run but are not part of the result. A whole number of intervals.",
+        example: "\"5s\"",
+    },
+    Key {
+        name: "measure",
+        section: Run,
+        kind: Kind::Duration { min_ns: SECOND / 100, max_ns: 30 * 24 * HOUR },
+        presence: Default("\"30s\""),
+        sweep: true,
+        doc: "The window that is reported. A whole number of intervals; ten or more are needed for an uncertainty \
+              worth the name.",
+        example: "\"30s\"",
+    },
+    Key {
+        name: "interval",
+        section: Run,
+        kind: Kind::Duration { min_ns: SECOND / 100, max_ns: HOUR },
+        presence: Default("\"1s\""),
+        sweep: true,
+        doc: "The reporting period: what is counted is kept for each of these.",
+        example: "\"1s\"",
+    },
+    Key {
+        name: "repeats",
+        section: Run,
+        kind: Kind::Count { min: 1, max: 1000 },
+        presence: Default("1"),
+        sweep: false,
+        doc: "How often each load point is run. Three or more show how much runs differ from one another.",
+        example: "3",
+    },
+    Key {
+        name: "seed",
+        section: Run,
+        kind: Kind::Count { min: 0, max: u64::MAX >> 1 },
+        presence: Default("1"),
+        sweep: false,
+        doc: "The number from which all randomness comes. The same seed gives the same operations and data.",
+        example: "1",
+    },
+    Key {
+        name: "order",
+        section: Run,
+        kind: Kind::Word(&["as-written", "randomised"]),
+        presence: Default("\"as-written\""),
+        sweep: false,
+        doc: "The order of the runs. `as-written`: load points in the file's order, the repeats of each one after \
+              another. `randomised`: every load point once in random order, then all again for the next repeat, so \
+              that a drift of the target does not look like an effect of the load.",
+        example: "\"randomised\"",
+    },
+    Key {
+        name: "tolerated_errors",
+        section: Run,
+        kind: Kind::Count { min: 0, max: u64::MAX >> 1 },
+        presence: Default("0"),
+        sweep: true,
+        doc: "Failed operations after which a run goes on. One more ends it as failed.",
+        example: "0",
+    },
+    Key {
+        name: "operation_deadline",
+        section: Run,
+        kind: Kind::Duration { min_ns: SECOND / 1000, max_ns: 24 * HOUR },
+        presence: Default("\"60s\""),
+        sweep: true,
+        doc: "The age at which an outstanding operation is given up and the run ended as failed.",
+        example: "\"60s\"",
+    },
+    Key {
+        name: "read",
+        section: Stream,
+        kind: Kind::Share { min_permille: 0, max_permille: 1000 },
+        presence: Required,
+        sweep: true,
+        doc: "Share of reads among the operations; the rest are writes. Exact in every thousand operations of a \
+              worker.",
+        example: "\"70%\"",
+    },
+    Key {
+        name: "transfer_size",
+        section: Stream,
+        kind: Kind::TransferSizes,
+        presence: Required,
+        sweep: true,
+        doc: "Bytes moved by one operation, or several sizes with their shares of the operations.",
+        example: "\"8KiB\"",
+    },
+    Key {
+        name: "pattern",
+        section: Stream,
+        kind: Kind::Pattern,
+        presence: Required,
+        sweep: true,
+        doc: "Where operations go. `sequential`: each worker walks through the working set from a starting point of \
+              its own. `random`: every place is equally likely. `zipf`: the k-th most popular place is chosen in \
+              proportion to k^-skew. `hot_set`: a share of the accesses goes to a part of the area.",
+        example: "\"random\"",
+    },
+    Key {
+        name: "files",
+        section: Stream,
+        kind: Kind::Count { min: 1, max: 10_000 },
+        presence: Default("1"),
+        sweep: true,
+        doc: "Number of files.",
+        example: "4",
+    },
+    Key {
+        name: "file_size",
+        section: Stream,
+        kind: Kind::Bytes { multiple_of: TILE, max: 1 << 50 },
+        presence: Required,
+        sweep: true,
+        doc: "Size of each file. Files times size should be well above every cache that is not to be measured.",
+        example: "\"256MiB\"",
+    },
+    Key {
+        name: "area",
+        section: Stream,
+        kind: Kind::Bytes { multiple_of: TILE, max: 1 << 60 },
+        presence: Absent("all of every file"),
+        sweep: true,
+        doc: "Touch only this much of the files, from the start of each: the area over the number of files, in whole \
+              blocks of 4 KiB.",
+        example: "\"64MiB\"",
+    },
+    Key {
+        name: "queue_depth",
+        section: Stream,
+        kind: Kind::Count { min: 1, max: 4096 },
+        presence: Required,
+        sweep: true,
+        doc: "The limit on outstanding operations of each worker.",
+        example: "[1, 4, 16]",
+    },
+    Key {
+        name: "workers",
+        section: Stream,
+        kind: Kind::Count { min: 1, max: 1024 },
+        presence: Default("1"),
+        sweep: true,
+        doc: "Threads that issue operations, each with a queue depth of its own.",
+        example: "2",
+    },
+    Key {
+        name: "arrival",
+        section: Stream,
+        kind: Kind::Arrival,
+        presence: Default("\"closed\""),
+        sweep: true,
+        doc: "When operations become due. `closed`: the next when one finishes, after a think time if one is given. \
+              `constant` and `poisson`: at the offered rate of the whole stream, whatever completes; lateness then \
+              counts in the response time.",
+        example: "{ poisson = \"10k/s\" }",
+    },
+    Key {
+        name: "direct",
+        section: Stream,
+        kind: Kind::Flag,
+        presence: Default("true"),
+        sweep: true,
+        doc: "Open the files with O_DIRECT, so that the host's page cache is not what is measured.",
+        example: "true",
+    },
+    Key {
+        name: "dsync",
+        section: Stream,
+        kind: Kind::Flag,
+        presence: Default("false"),
+        sweep: true,
+        doc: "Open the files with O_DSYNC: a write completes when it is durable.",
+        example: "true",
+    },
+    Key {
+        name: "fsync_every",
+        section: Stream,
+        kind: Kind::Count { min: 1, max: 1_000_000 },
+        presence: Absent("no fsync"),
+        sweep: true,
+        doc: "Send an fsync after this many writes of a worker.",
+        example: "8",
+    },
+    Key {
+        name: "compressible",
+        section: Stream,
+        kind: REDUCIBLE,
+        presence: Default("\"0%\""),
+        sweep: true,
+        doc: "Share of each 4 KiB of data that a compressor can remove.",
+        example: "\"50%\"",
+    },
+    Key {
+        name: "duplicate",
+        section: Stream,
+        kind: REDUCIBLE,
+        presence: Default("\"0%\""),
+        sweep: true,
+        doc: "Share of the data's blocks that are copies of another block.",
+        example: "\"25%\"",
+    },
+    Key {
+        name: "name",
+        section: Variant,
+        kind: Kind::Text,
+        presence: Required,
+        sweep: false,
+        doc: "What the variant is called in tables and reports.",
+        example: "\"random read 8 KiB\"",
+    },
+    Key {
+        name: "stream",
+        section: Variant,
+        kind: Kind::Text,
+        presence: Absent("its settings hold for every stream"),
+        sweep: false,
+        doc: "The one stream that the variant's settings are laid over.",
+        example: "\"database\"",
+    },
+];
+
+/// The row of `name` in `section`.
+pub fn key(section: Section, name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.section == section && key.name == name)
+}
+
+/// The rows of `section`.
+pub fn keys_of(section: Section) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |key| key.section == section)
+}
+
+impl Kind {
+    /// Whether values of this kind can be counted through: `1..32 x2`, `10%..50% step 10%`.
+    pub fn is_number(&self) -> bool {
+        matches!(
+            self,
+            Kind::Duration { .. }
+                | Kind::Bytes { .. }
+                | Kind::Count { .. }
+                | Kind::Share { .. }
+                | Kind::Rate
+                | Kind::Skew
+        )
+    }
+
+    /// What may be written, in words with an example.
+    pub fn allowed(&self) -> String {
+        use units::{Bytes, Percent, print_duration};
+        let time = |ns| print_duration(std::time::Duration::from_nanos(ns));
+        let share = |p| Percent::from_permille(p).map(|p| p.to_string()).unwrap_or_default();
+        match *self {
+            Kind::Text => "text in quotes, up to 100 characters".to_owned(),
+            Kind::Word(words) => {
+                let quoted: Vec<String> = words.iter().map(|w| format!("\"{w}\"")).collect();
+                quoted.join(" or ")
+            }
+            Kind::Flag => "true or false".to_owned(),
+            Kind::Duration { min_ns, max_ns } => {
+                format!(
+                    "a duration such as \"30s\", \"2m\" or \"500ms\", from {} to {}",
+                    time(min_ns),
+                    time(max_ns)
+                )
+            }
+            Kind::Bytes { multiple_of, max } => format!(
+                "a size such as \"8k\", \"8KiB\" or \"1.5GiB\", a multiple of {}, up to {}",
+                Bytes::new(multiple_of),
+                Bytes::new(max)
+            ),
+            Kind::Count { min, max } if max == u64::MAX >> 1 => {
+                format!("a whole number from {min}")
+            }
+            Kind::Count { min, max } => format!("a whole number from {min} to {max}"),
+            Kind::Share { min_permille, max_permille } => {
+                format!("a share from {} to {}", share(min_permille), share(max_permille))
+            }
+            Kind::Rate => {
+                "a rate such as \"10000/s\" or \"2.5k/s\", from 0.001/s to 1000000000/s".to_owned()
+            }
+            Kind::Skew => "a number above 0, up to 10, such as 1.1".to_owned(),
+            Kind::TransferSizes => format!(
+                "{}; or several with their shares: {{ \"8k\" = \"70%\", \"64k\" = \"30%\" }}",
+                TRANSFER.allowed()
+            ),
+            Kind::Pattern => "\"sequential\", \"random\", { zipf = 1.1 } or \
+                              { hot_set = { area = \"10%\", accesses = \"90%\" } }"
+                .to_owned(),
+            Kind::Arrival => "\"closed\", { closed = { think_time = \"1ms\" } }, \
+                              { constant = \"10000/s\" } or { poisson = \"10k/s\" }"
+                .to_owned(),
+        }
+    }
+}

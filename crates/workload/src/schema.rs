@@ -1,0 +1,191 @@
+//! The JSON Schema (draft 2020-12) of an experiment, for editors that complete and check while one types.
+//!
+//! It comes out of the same table that the parser walks. It knows the form of values; limits that depend on other
+//! values, and the arithmetic of units (a multiple of 512 bytes), are the parser's.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::keys::{self, HOT_SHARE, Key, Kind, Presence, Section, THINK_TIME, TRANSFER, WEIGHT};
+
+/// Number and unit of sizes, case ignored.
+const SIZE: &str = "[0-9][0-9_]*(\\.[0-9_]*)? *([bB]|[bB]ytes?|[kKmMgGtTpP]([iI]?[bB]?))?";
+const TIME: &str = "(0|([0-9][0-9_]*(\\.[0-9_]*)? *(ns|us|µs|usec|ms|msec|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?) *)+)";
+const SHARE: &str = "[0-9]+(\\.[0-9]*)? *%?";
+const RATE: &str = "[0-9][0-9_]*(\\.[0-9_]*)? *[kKmM]? *([iI]?[oO][pP][sS])?(/s)?";
+const COUNT: &str = "[0-9][0-9_]*";
+const SKEW: &str = "[0-9]+(\\.[0-9]*)?";
+
+/// The schema, as text that ends with a line break.
+pub fn json_schema() -> String {
+    let mut properties = section(Section::Experiment);
+    properties.insert("run".to_owned(), object("How runs are done.", section(Section::Run), &[]));
+    properties.insert(
+        "stream".to_owned(),
+        json!({
+            "description": "Streams of operations that run together, each with its own results.",
+            "type": "object",
+            "minProperties": 1,
+            "propertyNames": { "pattern": "^[A-Za-z0-9_-]{1,40}$" },
+            "additionalProperties": object("One stream.", section(Section::Stream), &[]),
+        }),
+    );
+    let mut variant = section(Section::Variant);
+    variant.extend(section(Section::Stream));
+    properties.insert(
+        "variant".to_owned(),
+        json!({
+            "description": "Named sets of stream settings, done one after another.",
+            "type": "array",
+            "items": object("Settings laid over the streams.", variant, &required(Section::Variant)),
+        }),
+    );
+    let mut needed = required(Section::Experiment);
+    needed.push("stream");
+    let Json::Object(body) = object("An experiment of fourcorners.", properties, &needed) else {
+        return String::new();
+    };
+    let mut schema = Map::new();
+    schema.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    schema.insert("title".to_owned(), json!("fourcorners experiment"));
+    schema.extend(body);
+    format!("{:#}\n", Json::Object(schema))
+}
+
+fn object(description: &str, properties: Map<String, Json>, required: &[&str]) -> Json {
+    json!({
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// Keys that must be written where they stand. What a stream needs may come from a variant or the command line.
+fn required(section: Section) -> Vec<&'static str> {
+    let needed = |key: &&Key| key.presence == Presence::Required;
+    keys::keys_of(section).filter(needed).map(|key| key.name).collect()
+}
+
+fn section(section: Section) -> Map<String, Json> {
+    keys::keys_of(section).map(|key| (key.name.to_owned(), property(key))).collect()
+}
+
+fn property(key: &Key) -> Json {
+    let mut schema = Map::new();
+    schema.insert("description".to_owned(), json!(description(key)));
+    if let Presence::Default(text) = key.presence
+        && let Ok(default) = serde_json::from_str::<Json>(text)
+    {
+        schema.insert("default".to_owned(), default);
+    }
+    let mut forms = forms(key.kind, key.sweep);
+    if key.sweep {
+        let one = json!({ "anyOf": forms });
+        forms.push(json!({ "type": "array", "items": one, "minItems": 1 }));
+    }
+    schema.insert("anyOf".to_owned(), Json::Array(forms));
+    Json::Object(schema)
+}
+
+fn description(key: &Key) -> String {
+    let sweep = if key.sweep { " Several values are a sweep." } else { "" };
+    format!("{} Allowed: {}.{sweep}", key.doc, key.kind.allowed())
+}
+
+/// The forms that a value of `kind` can have; with `sweep` also ranges.
+fn forms(kind: Kind, sweep: bool) -> Vec<Json> {
+    match kind {
+        Kind::Text => vec![json!({ "type": "string", "minLength": 1, "maxLength": 100 })],
+        Kind::Word(words) => vec![json!({ "enum": words })],
+        Kind::Flag => vec![json!({ "type": "boolean" })],
+        Kind::Duration { .. } => vec![text(TIME, sweep), json!({ "const": 0 })],
+        Kind::Bytes { max, .. } => {
+            vec![text(SIZE, sweep), json!({ "type": "integer", "minimum": 1, "maximum": max })]
+        }
+        Kind::Count { min, max } => {
+            vec![text(COUNT, sweep), json!({ "type": "integer", "minimum": min, "maximum": max })]
+        }
+        Kind::Share { min_permille, max_permille } => vec![
+            text(SHARE, sweep),
+            json!({
+                "type": "integer",
+                "minimum": min_permille.div_ceil(10),
+                "maximum": max_permille / 10,
+            }),
+        ],
+        Kind::Rate => {
+            vec![text(RATE, sweep), json!({ "type": "number", "minimum": 0.001, "maximum": 1e9 })]
+        }
+        Kind::Skew => vec![
+            text(SKEW, sweep),
+            json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 10 }),
+        ],
+        Kind::TransferSizes => {
+            let mut forms = forms(TRANSFER, sweep);
+            let share = json!({ "anyOf": self::forms(WEIGHT, false) });
+            forms.push(json!({
+                "type": "object",
+                "minProperties": 1,
+                "propertyNames": { "pattern": format!("^{SIZE}$") },
+                "additionalProperties": share,
+            }));
+            forms
+        }
+        Kind::Pattern => vec![
+            json!({ "enum": ["sequential", "random"] }),
+            table(&[("zipf", nested(Kind::Skew, sweep))], &["zipf"]),
+            table(
+                &[(
+                    "hot_set",
+                    table(
+                        &[
+                            ("area", nested(HOT_SHARE, sweep)),
+                            ("accesses", nested(HOT_SHARE, sweep)),
+                        ],
+                        &["area", "accesses"],
+                    ),
+                )],
+                &["hot_set"],
+            ),
+        ],
+        Kind::Arrival => vec![
+            json!({ "const": "closed" }),
+            table(
+                &[("closed", table(&[("think_time", nested(THINK_TIME, sweep))], &[]))],
+                &["closed"],
+            ),
+            table(&[("constant", nested(Kind::Rate, sweep))], &["constant"]),
+            table(&[("poisson", nested(Kind::Rate, sweep))], &["poisson"]),
+        ],
+    }
+}
+
+fn table(fields: &[(&str, Json)], required: &[&str]) -> Json {
+    let fields: Map<String, Json> =
+        fields.iter().map(|(name, form)| ((*name).to_owned(), form.clone())).collect();
+    json!({
+        "type": "object",
+        "properties": fields,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// A value inside a table, where a sweep may stand too.
+fn nested(kind: Kind, sweep: bool) -> Json {
+    let mut forms = forms(kind, sweep);
+    if sweep {
+        let one = json!({ "anyOf": forms });
+        forms.push(json!({ "type": "array", "items": one, "minItems": 1 }));
+    }
+    json!({ "anyOf": forms })
+}
+
+/// Text of the form of `unit`, or a range of such.
+fn text(unit: &str, sweep: bool) -> Json {
+    let one = format!(" *{unit} *");
+    let range = format!("{one}\\.\\.{one} +([xX*][0-9]+|step +{unit}) *");
+    let pattern = if sweep { format!("^({one}|{range})$") } else { format!("^{one}$") };
+    json!({ "type": "string", "pattern": pattern })
+}
