@@ -1,9 +1,10 @@
 //! The loop that drives one worker on a real clock.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-use target::{Completion, Target, TargetError};
+use target::{Completion, Target, TargetError, Wait};
 
 use crate::clock::Clock;
 use crate::schedule::Schedule;
@@ -16,32 +17,46 @@ const SPIN_NS: u64 = 100_000;
 
 /// The wish to end a run, set from outside its workers.
 #[derive(Debug, Default)]
-pub struct Stop(AtomicU8);
+pub struct Stop {
+    level: AtomicU8,
+    above: Option<Arc<Stop>>,
+}
 
 impl Stop {
     /// No wish.
     pub const fn new() -> Stop {
-        Stop(AtomicU8::new(0))
+        Stop { level: AtomicU8::new(0), above: None }
+    }
+
+    /// No wish of its own, but heeds those of `above`: ending one run does not end the plan, ending the plan ends the
+    /// run.
+    pub const fn below(above: Arc<Stop>) -> Stop {
+        Stop { level: AtomicU8::new(0), above: Some(above) }
     }
 
     /// Finish the interval, then end.
     pub fn finish_interval(&self) {
-        self.0.fetch_max(1, Ordering::Relaxed);
+        self.level.fetch_max(1, Ordering::Relaxed);
     }
 
     /// End at once; what is outstanding still comes back.
     pub fn now(&self) {
-        self.0.fetch_max(2, Ordering::Relaxed);
+        self.level.fetch_max(2, Ordering::Relaxed);
     }
 
     /// Whether an end is wished for.
     pub fn is_requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
+        self.level() > 0
     }
 
     /// Whether the end is wished for at once.
     pub fn is_now(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 1
+        self.level() > 1
+    }
+
+    fn level(&self) -> u8 {
+        let above = self.above.as_ref().map_or(0, |above| above.level());
+        self.level.load(Ordering::Relaxed).max(above)
     }
 }
 
@@ -115,8 +130,7 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
             return Ok(DriveEnd::Drained);
         }
         let ahead_ns = worker.wake_ns(now_ns).saturating_sub(now_ns);
-        let wait_ns = if S::OPEN { ahead_ns.saturating_sub(SPIN_NS) } else { ahead_ns };
-        target.reap(Duration::from_nanos(wait_ns), &mut done)?;
+        target.reap(wait::<S>(ahead_ns), &mut done)?;
         now_ns = clock.now_ns();
         worker.complete(now_ns, &mut done, target);
 
@@ -135,4 +149,16 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
             return Ok(DriveEnd::Overdue(oldest));
         }
     }
+}
+
+/// How to wait for a completion when nothing else is to be done for `ahead_ns`.
+#[inline]
+fn wait<S: Schedule>(ahead_ns: u64) -> Wait {
+    let ahead_ns = if S::OPEN { ahead_ns.saturating_sub(SPIN_NS) } else { ahead_ns };
+    if ahead_ns == 0 {
+        return Wait::Look;
+    }
+    let ahead = Duration::from_nanos(ahead_ns);
+    // Without due instants of its own a worker waits for edges only, and those come in order.
+    if S::ANSWERS_ONLY { Wait::Coarse(ahead) } else { Wait::Precise(ahead) }
 }
