@@ -1,1 +1,22 @@
-//! analysis
+//! What records mean: a pure function of them. Same records, same findings, bit for bit.
+//!
+//! For: every number that any output shows. Not for: reading files, nor for layout. `docs/method.md` says how each
+//! number is made.
+//!
+//! Reading order: [`findings`] (the whole), [`load_point`] (what one window says), [`estimate`] (a number with its
+//! uncertainty), then the checks: [`little`], [`overload`], [`steady`], [`warnings`].
+
+pub mod curve;
+pub mod estimate;
+pub mod findings;
+pub mod little;
+pub mod load_point;
+pub mod overload;
+pub mod series;
+pub mod steady;
+mod student;
+pub mod times;
+pub mod warnings;
+mod window;
+
+pub use findings::{Findings, analyze};

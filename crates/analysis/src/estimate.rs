@@ -1,0 +1,202 @@
+//! A measured number with its uncertainty, and the percentile that says how many samples stand behind it.
+//!
+//! The mean of a window is a ratio of two sums over intervals (operations over seconds, nanoseconds over operations),
+//! so its uncertainty is that of a ratio estimator. Neighbouring intervals of a storage system resemble each other;
+//! the number of intervals is therefore reduced to the number of independent ones that would tell as much.
+//!
+//! Sources: Cochran, "Sampling Techniques", 3rd ed. 1977, section 6.3 (ratio estimator); Law, "Simulation Modeling
+//! and Analysis", section 9.5 (autocorrelated output); the AR(1) form of the effective sample size is in Thiébaux and
+//! Zwiers, J. Climate and Applied Meteorology 23, 1984.
+
+use metrics::histogram::Counts;
+
+use crate::student::t95;
+
+/// Fewer intervals than this give no uncertainty.
+pub const INTERVALS_MIN: usize = 5;
+/// Fewer samples than this above a percentile, and it is not a number.
+pub const SAMPLES_ABOVE_MIN: u64 = 10;
+/// Strongest correlation of neighbouring intervals that is corrected for; stronger is a drift, not a correlation.
+const CORRELATION_MAX: f64 = 0.95;
+
+/// A measured number: a value with the half-width of its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The number, in the unit that its field's name says.
+    pub value: f64,
+    /// Half-width of the 95 % interval, in the same unit; `None` where there is too little to tell.
+    pub uncertainty: Option<f64>,
+    /// How many independent samples the uncertainty rests on: intervals, or repeats.
+    pub samples: f64,
+    /// How the uncertainty was made.
+    pub method: Method,
+}
+
+/// How an uncertainty was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// From the intervals of one window, corrected for their correlation.
+    Intervals,
+    /// From the differences between repeats.
+    Repeats,
+    /// Not at all: too few intervals, or none.
+    Unknown,
+}
+
+impl Method {
+    /// The name in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Method::Intervals => "intervals",
+            Method::Repeats => "repeats",
+            Method::Unknown => "unknown",
+        }
+    }
+}
+
+impl Estimate {
+    /// A number of which only the value is known.
+    pub const fn bare(value: f64) -> Estimate {
+        Estimate { value, uncertainty: None, samples: 0.0, method: Method::Unknown }
+    }
+
+    /// The ratio of the sums of `numerators` and `denominators`, one pair for each interval of one window; `None`
+    /// where the denominators sum to 0.
+    ///
+    /// Half-width: `t95(n' - 1) * s / (sqrt(n') * mean(denominators))`, where `s` is the standard deviation of
+    /// `numerator - value * denominator` and `n'` the effective number of intervals, see
+    /// [`effective_samples`]. Below [`INTERVALS_MIN`] intervals there is no uncertainty.
+    pub fn of_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Estimate> {
+        assert_eq!(numerators.len(), denominators.len(), "one pair for each interval");
+        let denominator_sum: f64 = denominators.iter().sum();
+        if denominator_sum <= 0.0 {
+            return None;
+        }
+        let value = numerators.iter().sum::<f64>() / denominator_sum;
+        let n = numerators.len();
+        if n < INTERVALS_MIN {
+            return Some(Estimate { samples: n as f64, ..Estimate::bare(value) });
+        }
+        let residuals: Vec<f64> =
+            numerators.iter().zip(denominators).map(|(a, b)| a - value * b).collect();
+        // The residuals sum to 0 by construction, so their squares are the deviations.
+        let variance = residuals.iter().map(|e| e * e).sum::<f64>() / (n - 1) as f64;
+        let samples = effective_samples(&residuals);
+        let denominator_mean = denominator_sum / n as f64;
+        let half_width = t95(samples - 1.0) * (variance / samples).sqrt() / denominator_mean;
+        Some(Estimate { value, uncertainty: Some(half_width), samples, method: Method::Intervals })
+    }
+
+    /// `value`, with the uncertainty that the differences between the repeats' own values show:
+    /// `t95(R - 1) * s / sqrt(R)`. At least two repeats.
+    pub fn between_repeats(value: f64, repeats: &[f64]) -> Estimate {
+        let count = repeats.len() as f64;
+        assert!(repeats.len() > 1, "a difference needs two repeats");
+        let mean = repeats.iter().sum::<f64>() / count;
+        let variance = repeats.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        let half_width = t95(count - 1.0) * (variance / count).sqrt();
+        let (uncertainty, method) = (Some(half_width), Method::Repeats);
+        Estimate { value, uncertainty, samples: count, method }
+    }
+
+    /// The half-width as a share of the value; `None` where either is missing or the value is 0.
+    pub fn relative(&self) -> Option<f64> {
+        self.uncertainty.filter(|_| self.value != 0.0).map(|half| half / self.value.abs())
+    }
+}
+
+/// How many independent samples tell as much as these `deviations` from a mean, by the correlation `r` of neighbours
+/// (AR(1)): `n (1 - r) / (1 + r)`. Never more than `n`, never less than 2: a negative correlation is not made use of.
+pub fn effective_samples(deviations: &[f64]) -> f64 {
+    let n = deviations.len() as f64;
+    let squares: f64 = deviations.iter().map(|e| e * e).sum();
+    if squares <= 0.0 {
+        return n;
+    }
+    let products: f64 = deviations.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let correlation = (products / squares).clamp(0.0, CORRELATION_MAX);
+    (n * (1.0 - correlation) / (1.0 + correlation)).max(2.0)
+}
+
+/// A percentile of times, or the statement that too few samples stand behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percentile {
+    /// The share of samples that do not exceed the value, 0 to 1.
+    pub fraction: f64,
+    /// The time in nanoseconds; `None` where fewer than [`SAMPLES_ABOVE_MIN`] samples lie above.
+    pub value_ns: Option<u64>,
+    /// How many samples lie above.
+    pub samples_above: u64,
+}
+
+impl Percentile {
+    /// The percentile of what `counts` holds.
+    pub fn of(counts: &Counts, fraction: f64) -> Percentile {
+        let samples_above = counts.samples_above(fraction);
+        let value_ns =
+            counts.percentile_ns(fraction).filter(|_| samples_above >= SAMPLES_ABOVE_MIN);
+        Percentile { fraction, value_ns, samples_above }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_uncorrelated_intervals_has_students_half_width() {
+        // Mean 10, deviations -2 2 -2 2 ... are anticorrelated: counted as independent, not as better.
+        let rates = [8.0, 12.0, 8.0, 12.0, 8.0, 12.0];
+        let estimate = Estimate::of_ratio(&rates, &[1.0; 6]).unwrap();
+        assert_eq!(estimate.value, 10.0);
+        assert_eq!(estimate.samples, 6.0);
+        // s = sqrt(6 * 4 / 5) = 2.190890; t(5) = 2.571; 2.571 * 2.190890 / sqrt(6) = 2.299571.
+        assert!((estimate.uncertainty.unwrap() - 2.299_571).abs() < 1e-5);
+        assert_eq!(estimate.method, Method::Intervals);
+    }
+
+    #[test]
+    fn correlated_intervals_count_for_fewer() {
+        // Deviations -1 -1 -1 1 1 1: products 1 1 -1 1 1 = 3 of squares 6, r = 0.5, n' = 6 * 0.5 / 1.5 = 2.
+        let rates = [9.0, 9.0, 9.0, 11.0, 11.0, 11.0];
+        let estimate = Estimate::of_ratio(&rates, &[1.0; 6]).unwrap();
+        assert_eq!(estimate.samples, 2.0);
+        // s = sqrt(6 / 5) = 1.095445; t(1) = 12.706; 12.706 * 1.095445 / sqrt(2) = 9.841987.
+        assert!((estimate.uncertainty.unwrap() - 9.841_987).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_ratio_weighs_intervals_by_their_operations() {
+        // 10 operations of 100 ns and 30 of 200 ns: the mean is 175 ns, not 150 ns.
+        let estimate = Estimate::of_ratio(&[1000.0, 6000.0], &[10.0, 30.0]).unwrap();
+        assert_eq!(estimate.value, 175.0);
+        assert_eq!(estimate.uncertainty, None);
+        assert_eq!(estimate.method, Method::Unknown);
+        assert_eq!(Estimate::of_ratio(&[0.0], &[0.0]), None);
+    }
+
+    #[test]
+    fn repeats_give_the_uncertainty_by_their_differences() {
+        let estimate = Estimate::between_repeats(100.0, &[98.0, 100.0, 102.0]);
+        // s = 2, t(2) = 4.303, 4.303 * 2 / sqrt(3) = 4.968675.
+        assert!((estimate.uncertainty.unwrap() - 4.968_675).abs() < 1e-5);
+        assert_eq!(estimate.samples, 3.0);
+        assert!((estimate.relative().unwrap() - 0.049_686_75).abs() < 1e-7);
+    }
+
+    #[test]
+    fn a_percentile_with_nine_samples_above_is_not_a_number() {
+        let counts = |total: u64| Counts {
+            buckets: vec![(100, total)],
+            over_range: 0,
+            sum_ns: u128::from(total) * 100,
+            min_ns: 100,
+            max_ns: 100,
+        };
+        let few = Percentile::of(&counts(900), 0.99);
+        assert_eq!((few.samples_above, few.value_ns), (9, None));
+        let enough = Percentile::of(&counts(1000), 0.99);
+        assert_eq!((enough.samples_above, enough.value_ns), (10, Some(100)));
+        assert_eq!(Percentile::of(&Counts::default(), 0.5).value_ns, None);
+    }
+}

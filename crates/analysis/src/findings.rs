@@ -1,0 +1,178 @@
+//! Everything that any output says about an experiment, computed once.
+
+use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
+use workload::plan::{EngineChoice, TargetSpec};
+
+use crate::curve::{self, Curve};
+use crate::load_point::{self, LoadPoint};
+use crate::series::{self, Series};
+use crate::warnings::{self, WarningGroup};
+
+/// What an experiment's records mean. Plain data; a function of the record alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Findings {
+    /// The record's name in the store.
+    pub id: String,
+    /// The experiment's name.
+    pub name: String,
+    /// Where the experiment came from: a file's path, or `profile:four-corners`.
+    pub source: String,
+    /// What was sent operations, in words.
+    pub target: String,
+    /// SHA-256 of the plan's stored form.
+    pub plan_hash: String,
+    /// How operations reached the kernel: `io_uring` or `psync`.
+    pub engine: &'static str,
+    /// Why that engine.
+    pub engine_reason: String,
+    /// The seed of the plan.
+    pub seed: u64,
+    /// What the host and the target were, `(name, value)`.
+    pub environment: Vec<(String, String)>,
+    /// When it began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The command that repeats it.
+    pub repeat_command: String,
+    /// Load points, in the order of their first run.
+    pub load_points: Vec<LoadPoint>,
+    /// The load points as curves.
+    pub curves: Vec<Curve>,
+    /// Each stream of each run over time.
+    pub series: Vec<Series>,
+    /// Everything that a reader must know, by kind.
+    pub warnings: Vec<WarningGroup>,
+    /// How it ended, where not as planned; what was prepared; and the like, in whole sentences.
+    pub notes: Vec<String>,
+}
+
+/// Analyses a record: same record, same findings, bit for bit.
+pub fn analyze(record: &ExperimentRecord) -> Findings {
+    let groups = by_load_point(&record.runs);
+    let load_points: Vec<LoadPoint> =
+        groups.iter().map(|group| load_point::load_point(group)).collect();
+    let sightings = load_points
+        .iter()
+        .zip(&groups)
+        .enumerate()
+        .flat_map(|(index, (point, records))| warnings::of_load_point(index, point, records))
+        .collect();
+    Findings {
+        id: record.id.clone(),
+        name: record.plan.name.clone(),
+        source: record.plan.source.clone(),
+        target: target_in_words(&record.plan.target),
+        plan_hash: record.plan_hash.clone(),
+        engine: engine_name(record.engine.engine),
+        engine_reason: record.engine.reason.clone(),
+        seed: record.plan.seed,
+        environment: record.environment.clone(),
+        started_unix_ms: record.started_unix_ms,
+        outcome: record.outcome.clone(),
+        repeat_command: repeat_command(record),
+        curves: curve::curves(&load_points),
+        load_points,
+        series: record.runs.iter().flat_map(series::series).collect(),
+        warnings: warnings::group(sightings),
+        notes: notes(record),
+    }
+}
+
+impl Findings {
+    /// The marks of the warnings that concern a load point (and, if given, one of its streams), in order.
+    pub fn marks(&self, load_point: usize, stream: Option<&str>) -> String {
+        let concerns = |group: &&WarningGroup| {
+            group.sightings.iter().any(|s| {
+                let of_stream =
+                    stream.is_none() || s.stream.is_none() || s.stream.as_deref() == stream;
+                s.load_point == load_point && of_stream
+            })
+        };
+        self.warnings.iter().filter(concerns).map(|group| group.mark).collect()
+    }
+}
+
+/// The runs sorted into load points, repeats together whatever the order in which they were done.
+fn by_load_point(runs: &[RunRecord]) -> Vec<Vec<&RunRecord>> {
+    let mut groups: Vec<Vec<&RunRecord>> = Vec::new();
+    for run in runs {
+        let same = |group: &&mut Vec<&RunRecord>| {
+            let first = &group[0].run;
+            first.variant == run.run.variant && first.parameters == run.run.parameters
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+    }
+    for group in &mut groups {
+        group.sort_by_key(|run| run.run.repeat);
+    }
+    groups
+}
+
+fn target_in_words(target: &TargetSpec) -> String {
+    match target {
+        TargetSpec::Directory { path } => path.clone(),
+        TargetSpec::Null => "null:".to_owned(),
+    }
+}
+
+const fn engine_name(engine: EngineChoice) -> &'static str {
+    match engine {
+        EngineChoice::Auto => "auto",
+        EngineChoice::IoUring => "io_uring",
+        EngineChoice::Psync => "psync",
+    }
+}
+
+/// The command line that made the record, where it was kept; else one that does the same plan.
+fn repeat_command(record: &ExperimentRecord) -> String {
+    if let Some((_, line)) = record.environment.iter().find(|(name, _)| name == COMMAND_LINE) {
+        return line.clone();
+    }
+    let mut words = vec!["fourcorners".to_owned(), "run".to_owned()];
+    words.push(quoted(&target_in_words(&record.plan.target)));
+    let source = &record.plan.source;
+    let workload = source.strip_prefix("profile:").unwrap_or(source);
+    words.extend(["-w".to_owned(), quoted(workload)]);
+    words.join(" ")
+}
+
+/// The environment's entry that holds the command line as the user gave it.
+const COMMAND_LINE: &str = "command.line";
+
+/// A word as a POSIX shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+fn notes(record: &ExperimentRecord) -> Vec<String> {
+    let mut notes = Vec::new();
+    match &record.outcome {
+        Outcome::Done => {}
+        Outcome::Interrupted => {
+            notes.push(
+                "The experiment was interrupted; what was measured until then is shown.".into(),
+            );
+        }
+        Outcome::Failed { reason } => notes.push(format!(
+            "The experiment failed; what was measured until then is shown. Reason: {reason}"
+        )),
+        Outcome::Aborted => notes.push(
+            "The experiment never said how it ended: it was killed, or the host went down. Every \
+             complete interval is shown."
+                .into(),
+        ),
+    }
+    let planned = record.plan.runs().count();
+    if record.runs.len() < planned {
+        notes.push(format!("{} of {planned} planned runs were begun.", record.runs.len()));
+    }
+    notes
+}

@@ -1,0 +1,60 @@
+//! Little's law as an accounting check on every window.
+
+/// Mean outstanding operations by Little's law, `L = X * S`.
+///
+/// * `achieved_rate`: completions per second over the window, of every kind of operation
+/// * `service_time_mean_ns`: issue to completion, of the same completions, in nanoseconds. With the response time
+///   instead, the result also counts the backlog (operations due but not issued).
+///
+/// Holds for any window in which issues and completions balance.
+/// Source: J. D. C. Little, Operations Research 9(3), 1961.
+pub fn outstanding_mean(achieved_rate: f64, service_time_mean_ns: f64) -> f64 {
+    achieved_rate * service_time_mean_ns / 1e9
+}
+
+/// Both sides of Little's law on one window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LittleCheck {
+    /// Mean number of operations, from the time integral that the workers kept.
+    pub counted: f64,
+    /// The same from achieved rate times mean time.
+    pub expected: f64,
+    /// Their difference as a share of what was counted.
+    pub mismatch: f64,
+}
+
+/// Differences above this are told to the user.
+pub const MISMATCH_MAX: f64 = 0.02;
+
+impl LittleCheck {
+    /// Compares; `None` where nothing was outstanding.
+    pub(crate) fn new(counted: f64, expected: f64) -> Option<LittleCheck> {
+        (counted > 0.0).then(|| LittleCheck {
+            counted,
+            expected,
+            mismatch: (expected - counted) / counted,
+        })
+    }
+
+    /// The two sides agree.
+    pub fn holds(&self) -> bool {
+        self.mismatch.abs() <= MISMATCH_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn littles_law_multiplies_rate_and_time() {
+        assert!((outstanding_mean(3200.0, 1_909_000.0) - 6.1088).abs() < 1e-9);
+    }
+
+    #[test]
+    fn two_percent_is_tolerated_and_three_are_not() {
+        assert!(LittleCheck::new(100.0, 98.0).unwrap().holds());
+        assert!(!LittleCheck::new(100.0, 97.0).unwrap().holds());
+        assert_eq!(LittleCheck::new(0.0, 0.0), None);
+    }
+}

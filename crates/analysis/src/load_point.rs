@@ -1,0 +1,414 @@
+//! A load point: the runs at one queue depth or offered rate, each summarised, and all repeats together.
+
+use metrics::run_record::{Outcome, RunRecord};
+use workload::op::OpKind;
+use workload::outcome::ErrorKind;
+use workload::plan::{Run, Stream};
+
+use crate::estimate::Estimate;
+use crate::little::{LittleCheck, outstanding_mean};
+use crate::overload::{self, Overload};
+use crate::times::Times;
+use crate::window::{self, Measured, Ops};
+
+/// The name of the entry that stands for all streams of a run together.
+pub const ALL_STREAMS: &str = "all streams";
+
+/// The runs of one variant with the same parameters, and what they say together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadPoint {
+    /// The variant's name.
+    pub variant: String,
+    /// What this load point differs by, `(key, value)`.
+    pub parameters: Vec<(String, String)>,
+    /// The limit on operations in flight over all streams and workers.
+    pub queue_depth_total: u64,
+    /// Each repeat, in the order of their numbers.
+    pub runs: Vec<RunSummary>,
+    /// All repeats together.
+    pub merged: Summary,
+}
+
+/// One run of a load point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSummary {
+    /// Its place in the plan.
+    pub index: u32,
+    /// Which repeat, from 0.
+    pub repeat: u32,
+    /// When it began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Intervals that its window was planned to have.
+    pub intervals_planned: u32,
+    /// What it measured.
+    pub summary: Summary,
+}
+
+/// What a window (of one run, or of all repeats) says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Whole intervals in the window.
+    pub intervals: u32,
+    /// Their length together, in nanoseconds.
+    pub window_ns: u64,
+    /// All streams together; equal to the only stream where there is one.
+    pub total: StreamSummary,
+    /// Each stream, in the plan's order.
+    pub streams: Vec<StreamSummary>,
+    /// CPU time of the whole process, user and system, for each completed operation, in nanoseconds.
+    pub cpu_ns_per_op: Option<Estimate>,
+    /// CPU time of the whole process over the window's length: processors used.
+    pub cpu_used: Option<Estimate>,
+}
+
+/// What one stream did in a window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamSummary {
+    /// Its name, or [`ALL_STREAMS`].
+    pub name: String,
+    /// The limit on operations in flight over all workers.
+    pub queue_depth_total: u64,
+    /// Number of workers.
+    pub workers: u32,
+    /// Operations per second asked for; `None` in a closed loop.
+    pub offered_rate: Option<f64>,
+    /// Reads and writes together: what the stream is for.
+    pub data: OpSummary,
+    /// Each kind of operation that occurred.
+    pub kinds: Vec<OpSummary>,
+    /// Mean number of operations outstanding.
+    pub outstanding_mean: Option<Estimate>,
+    /// Mean number of operations due but not issued.
+    pub backlog_mean: Option<Estimate>,
+    /// Operations due but not issued when the window ended; over repeats, the mean of them.
+    pub backlog_end: u64,
+    /// Mean time from due to issued, in nanoseconds, of all operations that succeeded.
+    pub schedule_delay_mean_ns: Option<f64>,
+    /// The schedule could not be kept.
+    pub overload: Option<Overload>,
+    /// Outstanding against achieved rate times service time.
+    pub little_service: Option<LittleCheck>,
+    /// Outstanding and backlog against achieved rate times response time.
+    pub little_response: Option<LittleCheck>,
+    /// Failures: kind of operation, kind of error, count; only those above 0.
+    pub errors: Vec<(OpKind, ErrorKind, u64)>,
+    /// CPU time of its workers for each completed operation, in nanoseconds.
+    pub worker_cpu_ns_per_op: Option<f64>,
+    /// Share of one processor that its busiest worker used, 0 to 1.
+    pub worker_busy_max: Option<f64>,
+}
+
+/// Operations of one kind, or reads and writes together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpSummary {
+    /// `read`, `write`, `fsync`, or `data` for reads and writes together.
+    pub name: &'static str,
+    /// Operations that succeeded.
+    pub completed: u64,
+    /// Operations that failed.
+    pub failed: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Operations completed per second.
+    pub achieved_rate: Option<Estimate>,
+    /// Bytes per second.
+    pub throughput: Option<Estimate>,
+    /// Issue to completion.
+    pub service: Times,
+    /// Intended instant to completion.
+    pub response: Times,
+}
+
+/// The window of one run, added up but not yet summarised.
+pub(crate) struct RunMeasured {
+    pub(crate) streams: Vec<Measured>,
+    /// CPU of the process in each interval, in nanoseconds.
+    pub(crate) cpu_ns: Vec<f64>,
+    /// CPU of each worker over the window: `(stream, lane, nanoseconds)`.
+    pub(crate) worker_cpu_ns: Vec<(u32, u32, u64)>,
+}
+
+impl RunMeasured {
+    pub(crate) fn of(record: &RunRecord) -> RunMeasured {
+        let intervals = window::measured(record);
+        let before = intervals
+            .first()
+            .and_then(|first| record.intervals.iter().find(|i| i.index + 1 == first.index));
+        let backlog_start =
+            |s: usize| before.and_then(|i| i.streams.get(s)).map_or(0, |stream| stream.backlog_end);
+        let mut worker_cpu_ns: Vec<(u32, u32, u64)> = Vec::new();
+        for worker in intervals.iter().flat_map(|i| &i.workers) {
+            let same = |w: &&mut (u32, u32, u64)| (w.0, w.1) == (worker.stream, worker.lane);
+            match worker_cpu_ns.iter_mut().find(same) {
+                Some(sum) => sum.2 += worker.cpu_ns,
+                None => worker_cpu_ns.push((worker.stream, worker.lane, worker.cpu_ns)),
+            }
+        }
+        RunMeasured {
+            streams: (0..record.run.streams.len())
+                .map(|s| Measured::of(&intervals, s, backlog_start(s)))
+                .collect(),
+            cpu_ns: intervals
+                .iter()
+                .map(|i| (i.process_user_ns + i.process_system_ns) as f64)
+                .collect(),
+            worker_cpu_ns,
+        }
+    }
+
+    /// All streams together.
+    pub(crate) fn total(&self) -> Measured {
+        let mut total = self.streams[0].clone();
+        for stream in &self.streams[1..] {
+            total.add_beside(stream);
+        }
+        total
+    }
+
+    /// Adds another repeat of the same load point.
+    fn add_after(&mut self, other: &RunMeasured) {
+        for (stream, theirs) in self.streams.iter_mut().zip(&other.streams) {
+            stream.add_after(theirs);
+        }
+        self.cpu_ns.extend(&other.cpu_ns);
+        for worker in &other.worker_cpu_ns {
+            match self.worker_cpu_ns.iter_mut().find(|w| (w.0, w.1) == (worker.0, worker.1)) {
+                Some(sum) => sum.2 += worker.2,
+                None => self.worker_cpu_ns.push(*worker),
+            }
+        }
+    }
+}
+
+/// Summarises the runs of one load point. At least one; all of the same variant and parameters.
+pub(crate) fn load_point(records: &[&RunRecord]) -> LoadPoint {
+    let run = &records[0].run;
+    let mut runs = Vec::new();
+    let mut all: Option<RunMeasured> = None;
+    for record in records {
+        let measured = RunMeasured::of(record);
+        let (first, end) = record.run.phases.window();
+        runs.push(RunSummary {
+            index: record.run.index,
+            repeat: record.run.repeat,
+            started_unix_ms: record.started_unix_ms,
+            outcome: record.outcome.clone(),
+            intervals_planned: end.saturating_sub(first),
+            summary: summary(run, &measured, &[]),
+        });
+        match &mut all {
+            Some(sum) => sum.add_after(&measured),
+            None => all = Some(measured),
+        }
+    }
+    // A repeat that was ended before its window says nothing about how repeats differ.
+    let repeats: Vec<&Summary> =
+        runs.iter().map(|r| &r.summary).filter(|s| s.intervals > 0).collect();
+    let merged = match &all {
+        Some(measured) => summary(run, measured, if repeats.len() > 1 { &repeats } else { &[] }),
+        None => unreachable!("a load point has at least one run"),
+    };
+    LoadPoint {
+        variant: run.variant.clone(),
+        parameters: run.parameters.clone(),
+        queue_depth_total: run.streams.iter().map(Stream::queue_depth_total).sum(),
+        runs,
+        merged,
+    }
+}
+
+/// Summarises a window. With `repeats` the uncertainty comes from their differences, else from the intervals.
+fn summary(run: &Run, measured: &RunMeasured, repeats: &[&Summary]) -> Summary {
+    let total = measured.total();
+    let pick = |pick: fn(&Summary) -> Option<Estimate>| estimates(repeats, pick);
+    let completed = total.together(&OpKind::ALL).completed;
+    let streams: Vec<StreamSummary> = run
+        .streams
+        .iter()
+        .enumerate()
+        .map(|(s, stream)| {
+            let repeats: Vec<&StreamSummary> = repeats.iter().map(|r| &r.streams[s]).collect();
+            let spec = StreamSpec::of(stream);
+            let cpu = worker_cpu(measured, |worker_stream| worker_stream as usize == s);
+            stream_summary(spec, &measured.streams[s], cpu, &repeats)
+        })
+        .collect();
+    let totals: Vec<&StreamSummary> = repeats.iter().map(|r| &r.total).collect();
+    Summary {
+        intervals: total.length_ns.len() as u32,
+        window_ns: total.length_ns.iter().sum::<f64>() as u64,
+        cpu_ns_per_op: with_repeats(
+            Estimate::of_ratio(&measured.cpu_ns, &completed),
+            &pick(|s| s.cpu_ns_per_op),
+        ),
+        cpu_used: with_repeats(
+            Estimate::of_ratio(&measured.cpu_ns, &total.length_ns),
+            &pick(|s| s.cpu_used),
+        ),
+        total: stream_summary(
+            StreamSpec::all(&run.streams),
+            &total,
+            worker_cpu(measured, |_| true),
+            &totals,
+        ),
+        streams,
+    }
+}
+
+/// What of a stream's plan its summary repeats.
+struct StreamSpec {
+    name: String,
+    queue_depth_total: u64,
+    workers: u32,
+    offered_rate: Option<f64>,
+}
+
+impl StreamSpec {
+    fn of(stream: &Stream) -> StreamSpec {
+        StreamSpec {
+            name: stream.name.clone(),
+            queue_depth_total: stream.queue_depth_total(),
+            workers: stream.workers,
+            offered_rate: stream.arrival.offered_rate(),
+        }
+    }
+
+    /// All together. An offered rate of all exists only where every stream has one.
+    fn all(streams: &[Stream]) -> StreamSpec {
+        StreamSpec {
+            name: match streams {
+                [only] => only.name.clone(),
+                _ => ALL_STREAMS.to_owned(),
+            },
+            queue_depth_total: streams.iter().map(Stream::queue_depth_total).sum(),
+            workers: streams.iter().map(|s| s.workers).sum(),
+            offered_rate: streams.iter().map(|s| s.arrival.offered_rate()).sum(),
+        }
+    }
+}
+
+/// CPU time of a stream's workers: of all, and of the busiest.
+struct WorkerCpu {
+    sum_ns: u64,
+    max_ns: u64,
+    workers: usize,
+}
+
+fn worker_cpu(measured: &RunMeasured, wanted: impl Fn(u32) -> bool) -> WorkerCpu {
+    let mine = || measured.worker_cpu_ns.iter().filter(|w| wanted(w.0)).map(|w| w.2);
+    WorkerCpu { sum_ns: mine().sum(), max_ns: mine().max().unwrap_or(0), workers: mine().count() }
+}
+
+fn stream_summary(
+    spec: StreamSpec,
+    measured: &Measured,
+    cpu: WorkerCpu,
+    repeats: &[&StreamSummary],
+) -> StreamSummary {
+    let all = measured.together(&OpKind::ALL);
+    let window_ns: f64 = measured.length_ns.iter().sum();
+    let completed: f64 = all.completed.iter().sum();
+    let mean = |sums: &[f64]| (completed > 0.0).then(|| sums.iter().sum::<f64>() / completed);
+    let service_mean_ns = mean(&all.service_sum_ns);
+    let response_mean_ns = mean(&all.response_sum_ns);
+    let pick = |pick: fn(&StreamSummary) -> Option<Estimate>| estimates(repeats, pick);
+
+    let outstanding = Estimate::of_ratio(&measured.outstanding_time_ns, &measured.length_ns);
+    let backlog = Estimate::of_ratio(&measured.backlog_time_ns, &measured.length_ns);
+    let little = |counted: Option<f64>, mean_ns: Option<f64>| {
+        let achieved_rate = completed / (window_ns / 1e9);
+        LittleCheck::new(counted?, outstanding_mean(achieved_rate, mean_ns?))
+    };
+    let outstanding_value = outstanding.map(|o| o.value);
+    let both_value = outstanding.zip(backlog).map(|(o, b)| o.value + b.value);
+
+    let data = measured.together(&[OpKind::Read, OpKind::Write]);
+    let data_repeats: Vec<&OpSummary> = repeats.iter().map(|r| &r.data).collect();
+    let kinds = OpKind::ALL
+        .iter()
+        .filter_map(|kind| {
+            let ops = &measured.kinds[*kind as usize];
+            let mine = |r: &&StreamSummary| r.kinds.iter().position(|k| k.name == kind.name());
+            let of_repeats: Vec<&OpSummary> =
+                repeats.iter().filter_map(|r| mine(r).map(|k| &r.kinds[k])).collect();
+            (ops.completed_total() + ops.failed_total() > 0)
+                .then(|| op_summary(kind.name(), ops, &measured.length_ns, &of_repeats))
+        })
+        .collect();
+    let repeat_count = repeats.len().max(1) as u64;
+    StreamSummary {
+        data: op_summary("data", &data, &measured.length_ns, &data_repeats),
+        kinds,
+        outstanding_mean: with_repeats(outstanding, &pick(|s| s.outstanding_mean)),
+        backlog_mean: with_repeats(backlog, &pick(|s| s.backlog_mean)),
+        backlog_end: measured.backlog_end / repeat_count,
+        schedule_delay_mean_ns: response_mean_ns.zip(service_mean_ns).map(|(r, s)| r - s),
+        overload: overload::judge(
+            measured,
+            spec.offered_rate,
+            spec.queue_depth_total * repeat_count,
+        ),
+        little_service: little(outstanding_value, service_mean_ns),
+        little_response: little(both_value, response_mean_ns),
+        errors: errors(measured),
+        worker_cpu_ns_per_op: (completed > 0.0 && cpu.workers > 0)
+            .then(|| cpu.sum_ns as f64 / completed),
+        worker_busy_max: (window_ns > 0.0 && cpu.workers > 0)
+            .then(|| cpu.max_ns as f64 / window_ns),
+        name: spec.name,
+        queue_depth_total: spec.queue_depth_total,
+        workers: spec.workers,
+        offered_rate: spec.offered_rate,
+    }
+}
+
+fn op_summary(
+    name: &'static str,
+    ops: &Ops,
+    length_ns: &[f64],
+    repeats: &[&OpSummary],
+) -> OpSummary {
+    let seconds: Vec<f64> = length_ns.iter().map(|ns| ns / 1e9).collect();
+    let pick = |pick: fn(&OpSummary) -> Option<Estimate>| estimates(repeats, pick);
+    let service_mean = Estimate::of_ratio(&ops.service_sum_ns, &ops.completed);
+    let response_mean = Estimate::of_ratio(&ops.response_sum_ns, &ops.completed);
+    OpSummary {
+        name,
+        completed: ops.completed_total(),
+        failed: ops.failed_total(),
+        bytes: ops.bytes.iter().sum::<f64>() as u64,
+        achieved_rate: with_repeats(
+            Estimate::of_ratio(&ops.completed, &seconds),
+            &pick(|o| o.achieved_rate),
+        ),
+        throughput: with_repeats(Estimate::of_ratio(&ops.bytes, &seconds), &pick(|o| o.throughput)),
+        service: Times::of(&ops.service, with_repeats(service_mean, &pick(|o| o.service.mean_ns))),
+        response: Times::of(
+            &ops.response,
+            with_repeats(response_mean, &pick(|o| o.response.mean_ns)),
+        ),
+    }
+}
+
+/// One number of each repeat that has it.
+fn estimates<T>(repeats: &[&T], pick: fn(&T) -> Option<Estimate>) -> Vec<f64> {
+    repeats.iter().filter_map(|r| pick(r)).map(|estimate| estimate.value).collect()
+}
+
+/// The estimate over all intervals, with the uncertainty that repeats show where there are some.
+fn with_repeats(whole: Option<Estimate>, repeats: &[f64]) -> Option<Estimate> {
+    match repeats.len() {
+        0 | 1 => whole,
+        _ => whole.map(|estimate| Estimate::between_repeats(estimate.value, repeats)),
+    }
+}
+
+fn errors(measured: &Measured) -> Vec<(OpKind, ErrorKind, u64)> {
+    let of_kind = |kind: OpKind| {
+        let failed = &measured.kinds[kind as usize].failed;
+        ErrorKind::ALL.into_iter().map(move |error| (kind, error, failed[error as usize]))
+    };
+    OpKind::ALL.into_iter().flat_map(of_kind).filter(|(_, _, count)| *count > 0).collect()
+}

@@ -1,0 +1,117 @@
+//! Times of operations summarised: mean, percentiles, and the whole distribution as HdrHistogram prints it.
+
+use metrics::histogram::{Counts, bucket_high_ns, bucket_low_ns};
+
+use crate::estimate::{Estimate, Percentile, SAMPLES_ABOVE_MIN};
+
+/// The percentiles of every summary, as fractions.
+pub const FRACTIONS: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+/// Steps of the distribution for each halving of the distance to 100 %: HdrHistogram's default.
+const STEPS_PER_HALF_DISTANCE: f64 = 5.0;
+
+/// Service or response times of some operations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Times {
+    /// How many operations.
+    pub samples: u64,
+    /// Mean, in nanoseconds; `None` without samples.
+    pub mean_ns: Option<Estimate>,
+    /// Exact shortest, in nanoseconds.
+    pub min_ns: Option<u64>,
+    /// Exact longest, in nanoseconds.
+    pub max_ns: Option<u64>,
+    /// Standard deviation, in nanoseconds, from the middle of each bucket.
+    pub deviation_ns: Option<f64>,
+    /// Times beyond the histogram's 60 s; percentiles that fall among them show the maximum.
+    pub over_range: u64,
+    /// The percentiles of [`FRACTIONS`], in that order.
+    pub percentiles: Vec<Percentile>,
+    /// The whole distribution, in the steps of HdrHistogram's percentile iterator.
+    pub distribution: Vec<DistributionRow>,
+}
+
+/// One step of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DistributionRow {
+    /// The time that `fraction` of the samples do not exceed, in nanoseconds (upper edge of its bucket).
+    pub value_ns: u64,
+    /// The share of samples, 0 to 1.
+    pub fraction: f64,
+    /// Samples up to and with this value.
+    pub samples_to_here: u64,
+}
+
+impl Times {
+    /// Summarises `counts`; `mean_ns` carries the uncertainty that only the intervals or repeats know.
+    pub(crate) fn of(counts: &Counts, mean_ns: Option<Estimate>) -> Times {
+        let some = counts.total() > 0;
+        Times {
+            samples: counts.total(),
+            mean_ns,
+            min_ns: some.then_some(counts.min_ns),
+            max_ns: some.then_some(counts.max_ns),
+            deviation_ns: deviation_ns(counts),
+            over_range: counts.over_range,
+            percentiles: FRACTIONS.iter().map(|f| Percentile::of(counts, *f)).collect(),
+            distribution: distribution(counts),
+        }
+    }
+
+    /// The percentile of `fraction`, one of [`FRACTIONS`].
+    pub fn percentile(&self, fraction: f64) -> Option<&Percentile> {
+        self.percentiles.iter().find(|p| p.fraction == fraction)
+    }
+
+    /// The part of the distribution that enough samples stand behind: what a chart may draw.
+    pub fn drawable(&self) -> impl Iterator<Item = &DistributionRow> {
+        self.distribution
+            .iter()
+            .take_while(|row| self.samples - row.samples_to_here >= SAMPLES_ABOVE_MIN)
+    }
+}
+
+/// Standard deviation of the samples, each taken at its bucket's middle (HdrHistogram's way); times over range at
+/// the maximum.
+fn deviation_ns(counts: &Counts) -> Option<f64> {
+    let mean = counts.mean_ns()?;
+    let mut squares = counts.over_range as f64 * (counts.max_ns as f64 - mean).powi(2);
+    for (bucket, count) in &counts.buckets {
+        let middle = (bucket_low_ns(*bucket) + bucket_high_ns(*bucket)) as f64 / 2.0;
+        squares += *count as f64 * (middle - mean).powi(2);
+    }
+    Some((squares / counts.total() as f64).sqrt())
+}
+
+/// The steps of HdrHistogram's percentile iterator: five between 0 and 50 %, five between 50 and 75 %, and so on, then
+/// 100 %.
+///
+/// Source: HdrHistogram (Tene), `PercentileIterator.java`.
+fn distribution(counts: &Counts) -> Vec<DistributionRow> {
+    let total = counts.total();
+    let mut rows = Vec::new();
+    let mut level = 0.0;
+    let mut samples_to_here = 0;
+    let over_range = (counts.over_range > 0).then_some((counts.max_ns, counts.over_range));
+    let buckets = counts
+        .buckets
+        .iter()
+        .map(|(bucket, count)| (bucket_high_ns(*bucket).min(counts.max_ns), *count))
+        .chain(over_range);
+    for (value_ns, count) in buckets {
+        samples_to_here += count;
+        let reached = 100.0 * samples_to_here as f64 / total as f64;
+        while level < 100.0 && reached >= level {
+            rows.push(DistributionRow { value_ns, fraction: level / 100.0, samples_to_here });
+            if samples_to_here == total {
+                break;
+            }
+            let halvings = (100.0_f64 / (100.0 - level)).log2().floor() + 1.0;
+            level += 100.0 / (STEPS_PER_HALF_DISTANCE * halvings.exp2());
+        }
+    }
+    if total > 0 {
+        let value_ns = counts.max_ns;
+        rows.push(DistributionRow { value_ns, fraction: 1.0, samples_to_here: total });
+    }
+    rows
+}

@@ -1,0 +1,259 @@
+//! What a reader of the numbers must know, gathered: what the run noticed, and what the numbers themselves show.
+
+use metrics::run_record::{Outcome, RunRecord};
+use metrics::warning::{Explanation, Warning};
+use workload::op::OpKind;
+
+use crate::estimate::{INTERVALS_MIN, SAMPLES_ABOVE_MIN};
+use crate::load_point::{LoadPoint, RunMeasured, RunSummary, StreamSummary};
+use crate::steady;
+
+/// A worker that uses more of its processor than this may be what limits the run: the margin that is left is about
+/// what the interval's own bookkeeping takes.
+const BUSY_MAX: f64 = 0.90;
+/// Schedule delay above this share of the service time shows in the response time's first digits.
+const DELAY_SHARE_MAX: f64 = 0.10;
+/// Repeats that differ less than this are called equal whatever their uncertainty.
+const SPREAD_MAX: f64 = 0.05;
+/// The percentiles that the summary table shows.
+const SHOWN: [f64; 3] = [0.5, 0.99, 0.999];
+
+/// All warnings of one kind: why it matters and what to try is said once, what was seen for each place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WarningGroup {
+    /// Its sign in tables: `a`, `b`, in order of appearance.
+    pub mark: char,
+    /// Short name, stable.
+    pub code: &'static str,
+    /// Why it matters.
+    pub matters: &'static str,
+    /// What to try next.
+    pub remedy: &'static str,
+    /// Where it was seen.
+    pub sightings: Vec<Sighting>,
+}
+
+/// One warning at one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sighting {
+    /// The load point, as a place in `Findings::load_points`.
+    pub load_point: usize,
+    /// The stream, where it is about one of several.
+    pub stream: Option<String>,
+    /// The repeats it was seen in, from 0; empty where it is about all together.
+    pub repeats: Vec<u32>,
+    /// What was seen, in numbers.
+    pub warning: Warning,
+    /// What was seen, in words.
+    pub seen: String,
+}
+
+/// Gathers the warnings of one load point.
+pub(crate) fn of_load_point(
+    index: usize,
+    load_point: &LoadPoint,
+    records: &[&RunRecord],
+) -> Vec<Sighting> {
+    let mut gathered = Gathered { load_point: index, sightings: Vec::new() };
+    for (run, record) in load_point.runs.iter().zip(records) {
+        let measured = RunMeasured::of(record);
+        for warning in of_run(run, record) {
+            gathered.add(None, Some(run.repeat), warning);
+        }
+        for (stream, summary) in run.summary.streams.iter().enumerate() {
+            let name = stream_name(load_point, summary);
+            for warning in of_stream_in_run(summary, &measured, stream) {
+                gathered.add(name.clone(), Some(run.repeat), warning);
+            }
+        }
+    }
+    for summary in &load_point.merged.streams {
+        let name = stream_name(load_point, summary);
+        for warning in of_stream_merged(summary) {
+            gathered.add(name.clone(), None, warning);
+        }
+    }
+    if let Some(warning) = repeats_disagree(load_point) {
+        gathered.add(None, None, warning);
+    }
+    for (run, record) in load_point.runs.iter().zip(records) {
+        for warning in &record.warnings {
+            gathered.add_unless_known(run.repeat, warning);
+        }
+    }
+    gathered.sightings
+}
+
+/// Puts sightings of one kind together and gives each kind its mark.
+pub(crate) fn group(sightings: Vec<Sighting>) -> Vec<WarningGroup> {
+    let mut groups: Vec<WarningGroup> = Vec::new();
+    for sighting in sightings {
+        let Explanation { code, matters, remedy, .. } = sighting.warning.explain();
+        match groups.iter_mut().find(|g| g.code == code) {
+            Some(group) => group.sightings.push(sighting),
+            None => {
+                // More kinds than letters would need a new alphabet; the enum has half as many.
+                let mark = char::from(b'a' + (groups.len() % 26) as u8);
+                groups.push(WarningGroup {
+                    mark,
+                    code,
+                    matters,
+                    remedy,
+                    sightings: vec![sighting],
+                });
+            }
+        }
+    }
+    groups
+}
+
+struct Gathered {
+    load_point: usize,
+    sightings: Vec<Sighting>,
+}
+
+impl Gathered {
+    /// Adds a warning; the same kind about the same stream in another repeat joins the first.
+    fn add(&mut self, stream: Option<String>, repeat: Option<u32>, warning: Warning) {
+        let Explanation { code, seen, .. } = warning.explain();
+        let same = |s: &&mut Sighting| s.stream == stream && s.warning.explain().code == code;
+        match self.sightings.iter_mut().find(same) {
+            Some(known) => known.repeats.extend(repeat.filter(|r| !known.repeats.contains(r))),
+            None => self.sightings.push(Sighting {
+                load_point: self.load_point,
+                stream,
+                repeats: repeat.into_iter().collect(),
+                warning,
+                seen,
+            }),
+        }
+    }
+
+    /// Adds what the run noticed, where analysis does not say the same with the numbers of the window.
+    fn add_unless_known(&mut self, repeat: u32, warning: &Warning) {
+        let code = warning.explain().code;
+        let computed = |s: &Sighting| {
+            s.warning.explain().code == code
+                && (s.repeats.is_empty() || s.repeats.contains(&repeat))
+        };
+        if !self.sightings.iter().any(computed) {
+            self.add(None, Some(repeat), warning.clone());
+        }
+    }
+}
+
+/// The stream's name where a load point has several.
+fn stream_name(load_point: &LoadPoint, summary: &StreamSummary) -> Option<String> {
+    (load_point.merged.streams.len() > 1).then(|| summary.name.clone())
+}
+
+fn of_run(run: &RunSummary, record: &RunRecord) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let intervals = run.summary.intervals;
+    let stored = record.warnings.iter().any(|w| matches!(w, Warning::EndedEarly { .. }));
+    if run.outcome != Outcome::Done && !stored {
+        let why = match &run.outcome {
+            Outcome::Failed { reason } => reason.as_str(),
+            Outcome::Interrupted => "interrupted by the user",
+            Outcome::Aborted => "it never said how it ended (killed, or the host went down)",
+            Outcome::Done => unreachable!("excluded above"),
+        };
+        let reason =
+            format!("{why}; {intervals} of {} intervals were measured", run.intervals_planned);
+        warnings.push(Warning::EndedEarly { reason });
+    }
+    if (intervals as usize) < INTERVALS_MIN {
+        warnings.push(Warning::WindowTooShort { intervals });
+    }
+    let errors = all_errors(record);
+    if !errors.is_empty() {
+        warnings.push(Warning::ErrorsSeen { errors });
+    }
+    warnings
+}
+
+/// Failures of the whole run, warm-up too: an error there concerns the numbers that follow.
+fn all_errors(record: &RunRecord) -> Vec<(String, String, u64)> {
+    let kinds = || record.intervals.iter().flat_map(|i| &i.streams).map(|s| &s.kinds);
+    let mut errors = Vec::new();
+    for kind in OpKind::ALL {
+        for error in workload::outcome::ErrorKind::ALL {
+            let count: u64 = kinds().map(|k| k[kind as usize].failed[error as usize]).sum();
+            if count > 0 {
+                errors.push((kind.name().to_owned(), error.name().to_owned(), count));
+            }
+        }
+    }
+    errors
+}
+
+fn of_stream_in_run(
+    summary: &StreamSummary,
+    measured: &RunMeasured,
+    stream: usize,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if let Some(overload) = summary.overload {
+        warnings.push(Warning::Overloaded {
+            offered_rate: overload.offered_rate,
+            achieved_rate: overload.achieved_rate,
+            backlog: summary.backlog_end,
+        });
+    } else if let Some(drift) = drift(measured, stream) {
+        warnings.push(Warning::NotSteady { drift });
+    }
+    warnings
+}
+
+/// The drift of the achieved rate where it is not noise.
+fn drift(measured: &RunMeasured, stream: usize) -> Option<f64> {
+    let window = &measured.streams[stream];
+    let completed = window.together(&OpKind::ALL).completed;
+    let rates: Vec<f64> = completed.iter().zip(&window.length_ns).map(|(a, b)| a / b).collect();
+    steady::unsteady(&rates)
+}
+
+fn of_stream_merged(summary: &StreamSummary) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if let Some(busy) = summary.worker_busy_max.filter(|busy| *busy > BUSY_MAX) {
+        warnings.push(Warning::GeneratorBusy { busy });
+    }
+    let service_mean = summary.data.service.mean_ns.map(|mean| mean.value);
+    if let (Some(delay_mean_ns), Some(service_mean_ns)) =
+        (summary.schedule_delay_mean_ns, service_mean)
+        && delay_mean_ns > DELAY_SHARE_MAX * service_mean_ns
+    {
+        warnings.push(Warning::ScheduleDelayHigh { delay_mean_ns, service_mean_ns });
+    }
+    let checks = [summary.little_service, summary.little_response];
+    if let Some(check) = checks.into_iter().flatten().find(|check| !check.holds()) {
+        warnings.push(Warning::LittleMismatch {
+            outstanding_mean: check.counted,
+            expected: check.expected,
+        });
+    }
+    let shown = SHOWN.iter().filter_map(|fraction| summary.data.response.percentile(*fraction));
+    if let Some(few) = shown.into_iter().find(|p| p.samples_above < SAMPLES_ABOVE_MIN) {
+        warnings.push(Warning::FewSamplesForPercentile {
+            percentile: few.fraction * 100.0,
+            samples_above: few.samples_above,
+        });
+    }
+    warnings
+}
+
+/// Repeats disagree when the largest and the smallest achieved rate differ by more than 5 % of the mean and by more
+/// than their own uncertainties together.
+fn repeats_disagree(load_point: &LoadPoint) -> Option<Warning> {
+    let rates = || load_point.runs.iter().filter_map(|r| r.summary.total.data.achieved_rate);
+    let (count, sum) = rates().fold((0, 0.0), |(n, sum), rate| (n + 1, sum + rate.value));
+    if count < 2 || sum <= 0.0 {
+        return None;
+    }
+    let most = rates().max_by(|a, b| a.value.total_cmp(&b.value))?;
+    let least = rates().min_by(|a, b| a.value.total_cmp(&b.value))?;
+    let apart = most.value - least.value;
+    let explained = most.uncertainty.unwrap_or(0.0) + least.uncertainty.unwrap_or(0.0);
+    let spread = apart / (sum / f64::from(count));
+    (spread > SPREAD_MAX && apart > explained).then_some(Warning::RepeatsDisagree { spread })
+}

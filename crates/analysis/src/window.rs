@@ -1,0 +1,200 @@
+//! The intervals of a run that count, added up.
+//!
+//! Only whole intervals of the measure phase are taken. A run that ended early gives those it has. Everything later is
+//! computed from [`Measured`], so that one run, all repeats of a load point, one stream and all streams together are
+//! summarised by the same code.
+
+use metrics::histogram::{BUCKETS, Counts};
+use metrics::interval::{Interval, KindInterval, StreamInterval};
+use metrics::run_record::RunRecord;
+use workload::op::OpKind;
+use workload::outcome::ErrorKind;
+
+/// The whole intervals of the run's measure phase.
+pub(crate) fn measured(run: &RunRecord) -> Vec<&Interval> {
+    let phases = &run.run.phases;
+    let (first, end) = phases.window();
+    // Workers turn their intervals within a percent of the edge; a shorter one was cut off.
+    let whole = |i: &&Interval| {
+        u128::from(i.end_ns.saturating_sub(i.start_ns)) * 100 >= u128::from(phases.interval_ns) * 99
+    };
+    let inside = |i: &&Interval| (first..end).contains(&i.index);
+    run.intervals.iter().filter(inside).filter(whole).collect()
+}
+
+/// What one stream (or all of them) did in a window.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    /// Length of each interval, in nanoseconds.
+    pub(crate) length_ns: Vec<f64>,
+    /// By kind of operation.
+    pub(crate) kinds: [Ops; OpKind::COUNT],
+    /// Time integral of the outstanding operations in each interval.
+    pub(crate) outstanding_time_ns: Vec<f64>,
+    /// Time integral of the backlog in each interval.
+    pub(crate) backlog_time_ns: Vec<f64>,
+    /// Operations due but not issued when the window began.
+    pub(crate) backlog_start: u64,
+    /// Operations due but not issued when the window ended.
+    pub(crate) backlog_end: u64,
+}
+
+/// Operations of one kind, or of several together, in a window.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ops {
+    /// Completions in each interval.
+    pub(crate) completed: Vec<f64>,
+    /// Bytes moved in each interval.
+    pub(crate) bytes: Vec<f64>,
+    /// Sum of service times in each interval, in nanoseconds.
+    pub(crate) service_sum_ns: Vec<f64>,
+    /// Sum of response times in each interval, in nanoseconds.
+    pub(crate) response_sum_ns: Vec<f64>,
+    /// Failures by kind of error.
+    pub(crate) failed: [u64; ErrorKind::COUNT],
+    /// Service times of the whole window.
+    pub(crate) service: Counts,
+    /// Response times of the whole window.
+    pub(crate) response: Counts,
+}
+
+impl Measured {
+    /// Adds up stream `stream` over `intervals`; `backlog_start` is the backlog when the first of them began.
+    pub(crate) fn of(intervals: &[&Interval], stream: usize, backlog_start: u64) -> Measured {
+        let of_stream = || intervals.iter().filter_map(move |i| i.streams.get(stream));
+        Measured {
+            length_ns: intervals.iter().map(|i| (i.end_ns - i.start_ns) as f64).collect(),
+            kinds: OpKind::ALL.map(|kind| Ops::of(of_stream().map(|s| &s.kinds[kind as usize]))),
+            outstanding_time_ns: of_stream().map(|s| s.outstanding_time_ns as f64).collect(),
+            backlog_time_ns: of_stream().map(|s| s.backlog_time_ns as f64).collect(),
+            backlog_start,
+            backlog_end: of_stream()
+                .last()
+                .map_or(backlog_start, |s: &StreamInterval| s.backlog_end),
+        }
+    }
+
+    /// Operations of the kinds chosen, together.
+    pub(crate) fn together(&self, kinds: &[OpKind]) -> Ops {
+        let mut sum = self.kinds[kinds[0] as usize].clone();
+        for kind in &kinds[1..] {
+            sum.add_beside(&self.kinds[*kind as usize]);
+        }
+        sum
+    }
+
+    /// Adds another stream of the same run and window.
+    pub(crate) fn add_beside(&mut self, other: &Measured) {
+        for (ops, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
+            ops.add_beside(theirs);
+        }
+        add_each(&mut self.outstanding_time_ns, &other.outstanding_time_ns);
+        add_each(&mut self.backlog_time_ns, &other.backlog_time_ns);
+        self.backlog_start += other.backlog_start;
+        self.backlog_end += other.backlog_end;
+    }
+
+    /// Adds the same stream of another repeat, as if its window followed this one.
+    pub(crate) fn add_after(&mut self, other: &Measured) {
+        self.length_ns.extend(&other.length_ns);
+        for (ops, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
+            ops.add_after(theirs);
+        }
+        self.outstanding_time_ns.extend(&other.outstanding_time_ns);
+        self.backlog_time_ns.extend(&other.backlog_time_ns);
+        self.backlog_start += other.backlog_start;
+        self.backlog_end += other.backlog_end;
+    }
+}
+
+impl Ops {
+    fn of<'a>(intervals: impl Iterator<Item = &'a KindInterval>) -> Ops {
+        let mut ops = Ops::default();
+        let mut service = DenseCounts::default();
+        let mut response = DenseCounts::default();
+        for interval in intervals {
+            ops.completed.push(interval.completed as f64);
+            ops.bytes.push(interval.bytes as f64);
+            ops.service_sum_ns.push(interval.service.sum_ns as f64);
+            ops.response_sum_ns.push(interval.response.sum_ns as f64);
+            for (count, theirs) in ops.failed.iter_mut().zip(&interval.failed) {
+                *count += theirs;
+            }
+            service.add(&interval.service);
+            response.add(&interval.response);
+        }
+        ops.service = service.into_counts();
+        ops.response = response.into_counts();
+        ops
+    }
+
+    /// Completions of the whole window.
+    pub(crate) fn completed_total(&self) -> u64 {
+        self.completed.iter().sum::<f64>() as u64
+    }
+
+    /// Failures of the whole window.
+    pub(crate) fn failed_total(&self) -> u64 {
+        self.failed.iter().sum()
+    }
+
+    fn add_beside(&mut self, other: &Ops) {
+        add_each(&mut self.completed, &other.completed);
+        add_each(&mut self.bytes, &other.bytes);
+        add_each(&mut self.service_sum_ns, &other.service_sum_ns);
+        add_each(&mut self.response_sum_ns, &other.response_sum_ns);
+        self.add_totals(other);
+    }
+
+    fn add_after(&mut self, other: &Ops) {
+        self.completed.extend(&other.completed);
+        self.bytes.extend(&other.bytes);
+        self.service_sum_ns.extend(&other.service_sum_ns);
+        self.response_sum_ns.extend(&other.response_sum_ns);
+        self.add_totals(other);
+    }
+
+    fn add_totals(&mut self, other: &Ops) {
+        for (count, theirs) in self.failed.iter_mut().zip(&other.failed) {
+            *count += theirs;
+        }
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+    }
+}
+
+fn add_each(sums: &mut [f64], others: &[f64]) {
+    for (sum, other) in sums.iter_mut().zip(others) {
+        *sum += other;
+    }
+}
+
+/// Adds many snapshots at the price of their own size each: an hour of intervals merged pairwise would walk the
+/// growing sum every time.
+#[derive(Default)]
+pub(crate) struct DenseCounts {
+    /// `counts[bucket]`; empty until something is added.
+    counts: Vec<u64>,
+    /// Everything but the buckets.
+    rest: Counts,
+}
+
+impl DenseCounts {
+    pub(crate) fn add(&mut self, counts: &Counts) {
+        if !counts.buckets.is_empty() && self.counts.is_empty() {
+            self.counts = vec![0; BUCKETS];
+        }
+        for (bucket, count) in &counts.buckets {
+            self.counts[*bucket as usize] += count;
+        }
+        self.rest.over_range += counts.over_range;
+        self.rest.sum_ns += counts.sum_ns;
+        self.rest.min_ns = self.rest.min_ns.min(counts.min_ns);
+        self.rest.max_ns = self.rest.max_ns.max(counts.max_ns);
+    }
+
+    pub(crate) fn into_counts(self) -> Counts {
+        let filled = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        Counts { buckets: filled.map(|(b, count)| (b as u32, *count)).collect(), ..self.rest }
+    }
+}
