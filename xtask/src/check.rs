@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn a_program_that_fails_fails_the_step() {
         let root = crate::root();
-        assert!(run_program(&root, "cargo", &["--version"]).is_ok());
-        let error = run_program(&root, "cargo", &["no-such-command"]).expect_err("cargo refuses");
-        assert!(error.to_string().contains("cargo no-such-command"));
+        assert!(run_program(&root, "true", &[]).is_ok());
+        let error = run_program(&root, "false", &["x"]).expect_err("false fails");
+        assert!(error.to_string().contains("`false x` ended with"));
     }
 }

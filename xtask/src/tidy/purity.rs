@@ -36,7 +36,8 @@ const BANNED: &[(&str, &str)] = &[
 const BANNED_IN_STD: &[&str] = &["fs", "os", "net", "thread", "env", "process", "time::Instant"];
 
 /// Dependencies from outside that a core may have: they read nothing.
-const PURE_DEPENDENCIES: &[&str] = &["serde", "toml", "thiserror", "rand_core", "rand_distr"];
+const PURE_DEPENDENCIES: &[&str] =
+    &["serde", "serde_json", "toml", "thiserror", "rand_core", "rand_distr"];
 
 /// The code and the dependencies of every core.
 pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
