@@ -18,6 +18,7 @@ mod links;
 mod purity;
 mod rust_text;
 mod sizes;
+mod snippets;
 mod tree;
 mod words;
 
@@ -40,6 +41,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: words::RULE, check: words::check },
     Rule { name: form::RULE, check: form::check },
     Rule { name: links::RULE, check: links::check },
+    Rule { name: snippets::RULE, check: snippets::check },
     Rule { name: dependencies::RULE, check: dependencies::check },
     Rule { name: claims::RULE, check: claims::check },
 ];

@@ -47,6 +47,9 @@ const SPOKEN: &[&str] = &[
     "cli",
 ];
 
+/// Where doc comments are what `--help` prints.
+const HELP: &str = "crates/cli/src/args.rs";
+
 /// Documents that a user reads. The glossary itself, decisions and the method quote other tools.
 const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "docs/guide/"];
 
@@ -76,6 +79,11 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
         if spoken && !file.is_test {
             for (index, line) in file.parts.strings_without_tests().lines().enumerate() {
                 look(path, index, &words_of_text(line), "text", &mut used, &mut found);
+            }
+        }
+        if path == HELP {
+            for (index, line) in file.parts.comments.lines().enumerate() {
+                look(path, index, &words_of_text(line), "help text", &mut used, &mut found);
             }
         }
         if let Some(name) = empty_name(path) {
@@ -246,6 +254,12 @@ mod tests {
         assert_eq!(offences("crates/report/assets/report.html", "<p>\nLatency</p>\n"), [2]);
         assert_eq!(offences("README.md", "low latency\n"), [1]);
         assert_eq!(offences("docs/method.md", "low latency\n"), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn help_texts_are_read() {
+        assert_eq!(offences(HELP, "/// Mean latency.\nstruct A;\n"), [1]);
+        assert_eq!(offences("crates/cli/src/live.rs", "/// Mean latency.\n"), Vec::<usize>::new());
     }
 
     #[test]
