@@ -1,13 +1,15 @@
 //! Log-linear histograms of times in nanoseconds.
 //!
-//! Buckets: values below 2,048 ns each have a bucket of their own; above, every power of two is divided into 1,024
-//! equal buckets, so a bucket is never wider than 1/1,024 (0.098 %) of its lower edge. The scheme is HdrHistogram's
-//! (Tene) and h2histogram's. [`Histogram`] is what a worker records into; [`Counts`] is the compact snapshot that is
-//! merged, stored and asked for percentiles.
+//! Buckets: values below 2,048 ns each have a bucket of their own; above, every power of two is
+//! divided into 1,024 equal buckets, so a bucket is never wider than 1/1,024 (0.098 %) of its lower
+//! edge. The scheme is HdrHistogram's (Tene) and h2histogram's. [`Histogram`] is what a worker
+//! records into; [`Counts`] is the compact snapshot that is merged, stored and asked for
+//! percentiles.
 
 /// Buckets per power of two are `1 << PRECISION_BITS`.
 pub const PRECISION_BITS: u32 = 10;
-/// Longest time with a bucket: 60 s. Longer ones are counted as over range, with their exact sum and maximum.
+/// Longest time with a bucket: 60 s. Longer ones are counted as over range, with their exact sum
+/// and maximum.
 pub const RANGE_MAX_NS: u64 = 60_000_000_000;
 /// Number of buckets.
 pub const BUCKETS: usize = bucket_of(RANGE_MAX_NS) as usize + 1;
@@ -37,7 +39,8 @@ pub const fn bucket_high_ns(bucket: u32) -> u64 {
     bucket_low_ns(bucket + 1) - 1
 }
 
-/// The histogram a worker records into: 32-bit counters, because no interval of one worker has 2^32 operations.
+/// The histogram a worker records into: 32-bit counters, because no interval of one worker has 2^32
+/// operations.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Box<[u32]>,
@@ -72,8 +75,8 @@ impl Histogram {
         }
     }
 
-    /// Moves everything into `counts` (added to what is there) and leaves the histogram empty. Only touched memory is
-    /// written, so an unused histogram costs no resident pages.
+    /// Moves everything into `counts` (added to what is there) and leaves the histogram empty. Only
+    /// touched memory is written, so an unused histogram costs no resident pages.
     pub fn drain_into(&mut self, counts: &mut Counts) {
         if self.max_ns == 0 && self.min_ns == u64::MAX {
             return;
@@ -146,9 +149,9 @@ impl Counts {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// The time that the share `fraction` (0 to 1) of all counted times does not exceed, in nanoseconds: the upper
-    /// edge of its bucket, at most the exact maximum. `None` when empty. The rank is `ceil(fraction * total)`, at
-    /// least 1 (nearest-rank definition).
+    /// The time that the share `fraction` (0 to 1) of all counted times does not exceed, in
+    /// nanoseconds: the upper edge of its bucket, at most the exact maximum. `None` when empty. The
+    /// rank is `ceil(fraction * total)`, at least 1 (nearest-rank definition).
     ///
     /// A rank that falls among the times over range is answered with the exact maximum.
     pub fn percentile_ns(&self, fraction: f64) -> Option<u64> {

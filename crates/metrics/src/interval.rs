@@ -5,8 +5,8 @@ use workload::outcome::ErrorKind;
 
 use crate::histogram::Counts;
 
-/// What happened from `start_ns` to `end_ns` after the run's start: an operation belongs to the interval in which it
-/// completed.
+/// What happened from `start_ns` to `end_ns` after the run's start: an operation belongs to the
+/// interval in which it completed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interval {
     /// Its number from the run's start, from 0. A series has no gaps.
@@ -19,8 +19,8 @@ pub struct Interval {
     pub streams: Vec<StreamInterval>,
     /// One entry for each worker thread.
     pub workers: Vec<WorkerInterval>,
-    /// CPU time of the whole process in user space, in nanoseconds: workers, kernel threads on their behalf, and the
-    /// tool's own bookkeeping.
+    /// CPU time of the whole process in user space, in nanoseconds: workers, kernel threads on
+    /// their behalf, and the tool's own bookkeeping.
     pub process_user_ns: u64,
     /// The same in the kernel.
     pub process_system_ns: u64,
@@ -35,8 +35,8 @@ pub struct StreamInterval {
     pub outstanding_start: u64,
     /// Operations outstanding when the interval ended.
     pub outstanding_end: u64,
-    /// Time integral of the outstanding operations, in operations times nanoseconds. Divided by the interval's length
-    /// it is the mean number outstanding.
+    /// Time integral of the outstanding operations, in operations times nanoseconds. Divided by the
+    /// interval's length it is the mean number outstanding.
     pub outstanding_time_ns: u128,
     /// Operations due but not issued when the interval ended (always 0 in a closed loop).
     pub backlog_end: u64,
@@ -57,7 +57,8 @@ pub struct KindInterval {
     pub failed: [u64; ErrorKind::COUNT],
     /// Issue to completion, of those that succeeded.
     pub service: Counts,
-    /// Intended instant to completion, of those that succeeded. In a closed loop equal to `service`.
+    /// Intended instant to completion, of those that succeeded. In a closed loop equal to
+    /// `service`.
     pub response: Counts,
 }
 
@@ -83,7 +84,8 @@ impl StreamInterval {
         self.kinds.iter().map(KindInterval::failed_total).sum()
     }
 
-    /// Nothing is discarded: what was outstanding or issued is completed, failed, or still outstanding.
+    /// Nothing is discarded: what was outstanding or issued is completed, failed, or still
+    /// outstanding.
     pub fn is_balanced(&self) -> bool {
         self.outstanding_start + self.issued
             == self.completed() + self.failed() + self.outstanding_end

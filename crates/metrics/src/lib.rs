@@ -1,7 +1,9 @@
-//! What was measured: histograms, the recorder of one worker, intervals and series of them, and the record of a run.
+//! What was measured: histograms, the recorder of one worker, intervals and series of them, and the
+//! record of a run.
 //!
 //! A core: no clock, no file, no thread. A worker owns its [`recorder::Recorder`] and hands a whole
-//! [`recorder::Tally`] over at each interval edge; tallies of all workers become one [`interval::Interval`].
+//! [`recorder::Tally`] over at each interval edge; tallies of all workers become one
+//! [`interval::Interval`].
 
 pub mod histogram;
 pub mod interval;

@@ -1,8 +1,8 @@
 //! What one worker counts, without allocation, lock or clock: time is an argument.
 //!
-//! A [`Recorder`] writes into a [`Tally`]; at an interval edge the worker exchanges the full tally for an empty one
-//! that it already holds. Whoever takes the full one turns it into a [`StreamInterval`] with [`Tally::drain_into`],
-//! which leaves it empty for its next use.
+//! A [`Recorder`] writes into a [`Tally`]; at an interval edge the worker exchanges the full tally
+//! for an empty one that it already holds. Whoever takes the full one turns it into a
+//! [`StreamInterval`] with [`Tally::drain_into`], which leaves it empty for its next use.
 
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
@@ -10,8 +10,8 @@ use workload::outcome::ErrorKind;
 use crate::histogram::Histogram;
 use crate::interval::StreamInterval;
 
-/// The counters of one worker for one interval. About 230 KiB for each operation kind that occurs, of which only
-/// touched pages are resident.
+/// The counters of one worker for one interval. About 230 KiB for each operation kind that occurs,
+/// of which only touched pages are resident.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// The interval's number.
@@ -36,8 +36,8 @@ struct KindTally {
 }
 
 impl Tally {
-    /// Moves everything into `interval` (added to what is there) and leaves the tally empty. `open` says whether
-    /// response times were recorded apart from service times.
+    /// Moves everything into `interval` (added to what is there) and leaves the tally empty. `open`
+    /// says whether response times were recorded apart from service times.
     pub fn drain_into(&mut self, open: bool, interval: &mut StreamInterval) {
         interval.issued += std::mem::take(&mut self.issued);
         interval.outstanding_start += std::mem::take(&mut self.outstanding_start);
@@ -97,8 +97,8 @@ impl Recorder {
         self.outstanding += count;
     }
 
-    /// Notes that `count` operations came back at `now_ns`; each is then recorded with [`Recorder::complete`] or
-    /// [`Recorder::fail`].
+    /// Notes that `count` operations came back at `now_ns`; each is then recorded with
+    /// [`Recorder::complete`] or [`Recorder::fail`].
     #[inline]
     pub fn reap(&mut self, now_ns: u64, count: u64) {
         self.integrate(now_ns);
@@ -106,8 +106,8 @@ impl Recorder {
         self.outstanding -= count;
     }
 
-    /// Records one success. In a closed loop (`OPEN` false) the response time is the service time by definition and
-    /// is not recorded a second time.
+    /// Records one success. In a closed loop (`OPEN` false) the response time is the service time
+    /// by definition and is not recorded a second time.
     #[inline]
     pub fn complete<const OPEN: bool>(
         &mut self,
@@ -131,9 +131,9 @@ impl Recorder {
         self.tally.kinds[kind as usize].failed[error as usize] += 1;
     }
 
-    /// Ends the interval at `edge_ns` and begins the one numbered `next_index` in `empty`. Everything up to
-    /// `edge_ns` must have been recorded. `backlog` is the number due but not issued at the edge, `backlog_time_ns`
-    /// its time integral over the interval.
+    /// Ends the interval at `edge_ns` and begins the one numbered `next_index` in `empty`.
+    /// Everything up to `edge_ns` must have been recorded. `backlog` is the number due but not
+    /// issued at the edge, `backlog_time_ns` its time integral over the interval.
     pub fn turn(
         &mut self,
         edge_ns: u64,

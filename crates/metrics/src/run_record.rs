@@ -14,10 +14,11 @@ pub struct ExperimentRecord {
     pub plan: Plan,
     /// SHA-256 of the plan's stored form, in hexadecimal.
     pub plan_hash: String,
-    /// The engine that was used, never `Auto`, and why. (Where the experiment ended before one was chosen: the plan's
-    /// wish, and that it was not settled.)
+    /// The engine that was used, never `Auto`, and why. (Where the experiment ended before one was
+    /// chosen: the plan's wish, and that it was not settled.)
     pub engine: EngineUsed,
-    /// What the host and the target were: `(name, value)`, ordered by name, for example `kernel.release`.
+    /// What the host and the target were: `(name, value)`, ordered by name, for example
+    /// `kernel.release`.
     pub environment: Vec<(String, String)>,
     /// When it began, in milliseconds since 1970 (the wall clock; never used to measure).
     pub started_unix_ms: u64,

@@ -1,5 +1,5 @@
-//! Warnings that teach: a closed enum; each says what was seen, why it matters for this number, what to try next.
-//! (The form is hyperfine's.)
+//! Warnings that teach: a closed enum; each says what was seen, why it matters for this number,
+//! what to try next. (The form is hyperfine's.)
 
 use units::{Bytes, Nanos, OpsPerSec};
 
@@ -44,7 +44,8 @@ pub enum Warning {
         /// Samples above it.
         samples_above: u64,
     },
-    /// Little's law does not hold on the window: our accounting is wrong, or the window is unbalanced.
+    /// Little's law does not hold on the window: our accounting is wrong, or the window is
+    /// unbalanced.
     LittleMismatch {
         /// Mean outstanding from the time integral.
         outstanding_mean: f64,
@@ -78,8 +79,8 @@ pub enum Warning {
         /// Why, in words.
         reason: String,
     },
-    /// Nothing tells whether direct I/O reached the device: the file system does not support it or keeps data in
-    /// memory (tmpfs).
+    /// Nothing tells whether direct I/O reached the device: the file system does not support it or
+    /// keeps data in memory (tmpfs).
     NotStorage {
         /// The file system's name.
         filesystem: String,
@@ -118,8 +119,8 @@ impl Warning {
                 Nanos(*service_mean_ns)
             ),
             Warning::Overloaded { offered_rate, achieved_rate, backlog } => format!(
-                "{} were offered, {} were achieved; at the end of the window {backlog} operations were due but not \
-                 issued",
+                "{} were offered, {} were achieved; at the end of the window {backlog} operations \
+                 were due but not issued",
                 OpsPerSec::new(*offered_rate),
                 OpsPerSec::new(*achieved_rate)
             ),
@@ -135,8 +136,8 @@ impl Warning {
                 format!("{samples_above} samples lie above p{percentile}")
             }
             Warning::LittleMismatch { outstanding_mean, expected } => format!(
-                "{outstanding_mean:.3} operations were outstanding on average, but achieved rate times service time \
-                 mean is {expected:.3}"
+                "{outstanding_mean:.3} operations were outstanding on average, but achieved rate \
+                 times service time mean is {expected:.3}"
             ),
             Warning::WorkingSetFitsCache { working_set_bytes, memory_bytes } => format!(
                 "the working set is {}, this host's memory {}, and I/O is buffered",
@@ -151,7 +152,8 @@ impl Warning {
                 format!("operations failed: {}", words.join(", "))
             }
             Warning::RepeatsDisagree { spread } => format!(
-                "the highest and the lowest repeat lie {} of their mean apart, more than their uncertainty",
+                "the highest and the lowest repeat lie {} of their mean apart, more than their \
+                 uncertainty",
                 percent(*spread)
             ),
             Warning::HostNoisy { steal } => {
@@ -171,88 +173,92 @@ impl Warning {
         match self {
             Warning::GeneratorBusy { .. } => (
                 "generator_busy",
-                "A worker without idle time cannot issue faster: the rate may be this host's limit, not the \
-                 target's, and times include waiting for the worker itself.",
-                "Give the stream more workers (`workers`), pin them (`pin = true`), or measure from more hosts. \
-                 `fourcorners run null:` shows what this host can generate at most.",
+                "A worker without idle time cannot issue faster: the rate may be this host's \
+                 limit, not the target's, and times include waiting for the worker itself.",
+                "Give the stream more workers (`workers`), pin them (`pin = true`), or measure \
+                 from more hosts. `fourcorners run null:` shows what this host can generate at \
+                 most.",
             ),
             Warning::ScheduleDelayHigh { .. } => (
                 "schedule_delay_high",
-                "Response times count from the instant at which an operation was due, so they include this wait, as \
-                 a user's would; service times do not show it.",
-                "Believe the response time. If the wait comes from the generator, raise `queue_depth` or `workers`; \
-                 if it stays, the target is too slow for this rate.",
+                "Response times count from the instant at which an operation was due, so they \
+                 include this wait, as a user's would; service times do not show it.",
+                "Believe the response time. If the wait comes from the generator, raise \
+                 `queue_depth` or `workers`; if it stays, the target is too slow for this rate.",
             ),
             Warning::Overloaded { .. } => (
                 "overloaded",
-                "The backlog grows for as long as the run lasts, and response times with it: they describe the \
-                 length of the run, not the target.",
-                "Lower `offered_rate` below the achieved rate, or raise `queue_depth` and `workers` if operations \
-                 waited for a free slot.",
+                "The backlog grows for as long as the run lasts, and response times with it: they \
+                 describe the length of the run, not the target.",
+                "Lower `offered_rate` below the achieved rate, or raise `queue_depth` and \
+                 `workers` if operations waited for a free slot.",
             ),
             Warning::NotSteady { .. } => (
                 "not_steady",
-                "A mean over a window that still changes depends on when the window was: caches fill, burst credit \
-                 runs out, flash begins to collect garbage.",
-                "Warm up for longer (`warm_up`), measure for longer (`measure`), and look at the time series for \
-                 where it settles.",
+                "A mean over a window that still changes depends on when the window was: caches \
+                 fill, burst credit runs out, flash begins to collect garbage.",
+                "Warm up for longer (`warm_up`), measure for longer (`measure`), and look at the \
+                 time series for where it settles.",
             ),
             Warning::WindowTooShort { .. } => (
                 "window_too_short",
-                "The uncertainty is estimated from how intervals differ; with so few of them it would itself be a \
-                 guess, so none is given.",
+                "The uncertainty is estimated from how intervals differ; with so few of them it \
+                 would itself be a guess, so none is given.",
                 "Measure for longer (`measure`), or choose a shorter `interval`.",
             ),
             Warning::FewSamplesForPercentile { .. } => (
                 "few_samples_for_percentile",
-                "With fewer than ten samples above it, a percentile is decided by a few operations and changes from \
-                 run to run; it is not printed as a number.",
-                "Measure for longer (`measure`), repeat more often (`repeats`), or read a lower percentile.",
+                "With fewer than ten samples above it, a percentile is decided by a few operations \
+                 and changes from run to run; it is not printed as a number.",
+                "Measure for longer (`measure`), repeat more often (`repeats`), or read a lower \
+                 percentile.",
             ),
             Warning::LittleMismatch { .. } => (
                 "little_mismatch",
-                "By Little's law the two are equal on a window in which as many operations begin as end. Either this \
-                 window does not balance, or something was counted wrongly.",
-                "Measure for many times the longest service time. If it stays, please report it with the record: it \
-                 would be a mistake of fourcorners.",
+                "By Little's law the two are equal on a window in which as many operations begin \
+                 as end. Either this window does not balance, or something was counted wrongly.",
+                "Measure for many times the longest service time. If it stays, please report it \
+                 with the record: it would be a mistake of fourcorners.",
             ),
             Warning::WorkingSetFitsCache { .. } => (
                 "working_set_fits_cache",
-                "Reads are answered from memory once they have been read, and writes are taken by memory: these are \
-                 figures of this host's page cache, not of the storage.",
+                "Reads are answered from memory once they have been read, and writes are taken by \
+                 memory: these are figures of this host's page cache, not of the storage.",
                 "Use direct I/O (`direct = true`), or a working set of at least twice the memory.",
             ),
             Warning::ErrorsSeen { .. } => (
                 "errors_seen",
-                "Failed operations are not in the rate nor in the times: what fails quickly can make the rest look \
-                 fast.",
-                "Look at the kinds of error and the intervals they fell in, and at the system's log; repeat once the \
-                 cause is gone.",
+                "Failed operations are not in the rate nor in the times: what fails quickly can \
+                 make the rest look fast.",
+                "Look at the kinds of error and the intervals they fell in, and at the system's \
+                 log; repeat once the cause is gone.",
             ),
             Warning::RepeatsDisagree { .. } => (
                 "repeats_disagree",
-                "Something changes between repeats that the uncertainty within one of them does not know: other \
-                 users of the storage, caches, placement.",
-                "Repeat more often (`repeats`), in random order (`order = \"randomised\"`), at another time of day; \
-                 do not compare with other records by less than this difference.",
+                "Something changes between repeats that the uncertainty within one of them does \
+                 not know: other users of the storage, caches, placement.",
+                "Repeat more often (`repeats`), in random order (`order = \"randomised\"`), at \
+                 another time of day; do not compare with other records by less than this \
+                 difference.",
             ),
             Warning::HostNoisy { .. } => (
                 "host_noisy",
-                "While the processor is taken away, operations can neither be issued nor be seen to end: long times \
-                 may be the host's.",
+                "While the processor is taken away, operations can neither be issued nor be seen \
+                 to end: long times may be the host's.",
                 "Use a host with processors of its own, or repeat when its neighbours are quiet.",
             ),
             Warning::EndedEarly { .. } => (
                 "ended_early",
-                "Everything measured until then is kept, but the window is shorter than planned and may lack its \
-                 steady part.",
+                "Everything measured until then is kept, but the window is shorter than planned \
+                 and may lack its steady part.",
                 "Remove the cause and run it again.",
             ),
             Warning::NotStorage { .. } => (
                 "not_storage",
-                "The operations may never have left this host's memory: such figures say nothing about storage.",
-                "Name a directory on the volume you want to know about; `df -T DIR` shows the file system a \
-                 directory lies on.",
+                "The operations may never have left this host's memory: such figures say nothing \
+                 about storage.",
+                "Name a directory on the volume you want to know about; `df -T DIR` shows the file \
+                 system a directory lies on.",
             ),
         }
     }
@@ -291,13 +297,14 @@ mod tests {
                     backlog: 76_000,
                 },
                 "overloaded",
-                "20,000 ops/s were offered, 12,345 ops/s were achieved; at the end of the window 76000 operations \
-                 were due but not issued",
+                "20,000 ops/s were offered, 12,345 ops/s were achieved; at the end of the window \
+                 76000 operations were due but not issued",
             ),
             (
                 Warning::NotSteady { drift: -0.125 },
                 "not_steady",
-                "from the first to the last third of the window the achieved rate changed by -12.5 %",
+                "from the first to the last third of the window the achieved rate changed by -12.5 \
+                 %",
             ),
             (
                 Warning::WindowTooShort { intervals: 1 },
@@ -312,7 +319,8 @@ mod tests {
             (
                 Warning::LittleMismatch { outstanding_mean: 4.0, expected: 3.8 },
                 "little_mismatch",
-                "4.000 operations were outstanding on average, but achieved rate times service time mean is 3.800",
+                "4.000 operations were outstanding on average, but achieved rate times service \
+                 time mean is 3.800",
             ),
             (
                 Warning::WorkingSetFitsCache { working_set_bytes: 1 << 30, memory_bytes: 24 << 30 },
@@ -332,7 +340,8 @@ mod tests {
             (
                 Warning::RepeatsDisagree { spread: 0.31 },
                 "repeats_disagree",
-                "the highest and the lowest repeat lie 31.0 % of their mean apart, more than their uncertainty",
+                "the highest and the lowest repeat lie 31.0 % of their mean apart, more than their \
+                 uncertainty",
             ),
             (
                 Warning::HostNoisy { steal: 0.052 },

@@ -1,6 +1,7 @@
 //! Numbers and texts as bytes: LEB128 integers, little-endian floats, length-prefixed text.
 //!
-//! Reading never panics and never allocates more than the bytes at hand justify: a journal may come from a stranger.
+//! Reading never panics and never allocates more than the bytes at hand justify: a journal may come
+//! from a stranger.
 
 /// Bytes that are not what their frame's kind says.
 #[derive(Debug, PartialEq, Eq)]

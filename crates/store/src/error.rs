@@ -42,7 +42,8 @@ pub enum Error {
         source: io::Error,
     },
     /// An earlier append failed half way and could not be taken back.
-    #[error("append to {}: an earlier write failed half way; what came before it is kept", path.display())]
+    #[error("append to {}: an earlier write failed half way; what came before it is \
+             kept", path.display())]
     JournalClosed {
         /// The journal.
         path: PathBuf,
@@ -64,7 +65,8 @@ pub enum Error {
         source: io::Error,
     },
     /// A manifest is not what was written.
-    #[error("{} is damaged: {reason}; restore it from a copy, or remove its directory", path.display())]
+    #[error("{} is damaged: {reason}; restore it from a copy, or remove its \
+             directory", path.display())]
     DamagedManifest {
         /// The manifest.
         path: PathBuf,
@@ -73,8 +75,8 @@ pub enum Error {
     },
     /// A journal is not what was written, before its end.
     #[error(
-        "{path} is damaged at byte {offset_bytes}: {reason}; restore it from a copy, or keep what was stored before \
-         the damage with `truncate -s {offset_bytes} {path}`",
+        "{path} is damaged at byte {offset_bytes}: {reason}; restore it from a copy, or keep what \
+         was stored before the damage with `truncate -s {offset_bytes} {path}`",
         path = path.display()
     )]
     DamagedJournal {
@@ -87,7 +89,8 @@ pub enum Error {
     },
     /// The file was written by a newer fourcorners.
     #[error(
-        "{} has format version {found}, this fourcorners reads up to {known}; read it with a newer fourcorners",
+        "{} has format version {found}, this fourcorners reads up to {known}; read it with a newer \
+         fourcorners",
         path.display()
     )]
     NewerVersion {

@@ -1,7 +1,7 @@
 //! What a journal's frame holds: one thing that happened.
 //!
-//! Encoding takes what happened by reference and writes into the journal's buffer; [`Frame`] is what reading gives
-//! back. Kinds and tags are numbers of the format: they are never reused.
+//! Encoding takes what happened by reference and writes into the journal's buffer; [`Frame`] is
+//! what reading gives back. Kinds and tags are numbers of the format: they are never reused.
 
 use metrics::interval::Interval;
 use metrics::run_record::{EngineUsed, Outcome, Prepared};
@@ -245,4 +245,198 @@ fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malformed> {
         12 => Warning::NotStorage { filesystem: cursor.text()? },
         _ => return Err(Malformed("its warning is not one that this fourcorners knows")),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use metrics::histogram::Counts;
+    use metrics::interval::{KindInterval, StreamInterval, WorkerInterval};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use workload::outcome::ErrorKind;
+
+    use super::*;
+
+    fn any_counts() -> impl Strategy<Value = Counts> {
+        let buckets = vec((any::<u32>(), any::<u64>()), 0..20);
+        (buckets, any::<u64>(), any::<u128>(), any::<u64>(), any::<u64>()).prop_map(
+            |(buckets, over_range, sum_ns, min_ns, max_ns)| Counts {
+                buckets,
+                over_range,
+                sum_ns,
+                min_ns,
+                max_ns,
+            },
+        )
+    }
+
+    fn any_kind() -> impl Strategy<Value = KindInterval> {
+        let failed = any::<[u64; ErrorKind::COUNT]>();
+        (any::<u64>(), any::<u64>(), failed, any_counts(), proptest::option::of(any_counts()))
+            .prop_map(|(completed, bytes, failed, service, response)| KindInterval {
+                completed,
+                bytes,
+                failed,
+                response: response.unwrap_or_else(|| service.clone()),
+                service,
+            })
+    }
+
+    fn any_stream() -> impl Strategy<Value = StreamInterval> {
+        let used = prop_oneof![Just(KindInterval::default()), any_kind()];
+        let kinds = (used, any_kind(), Just(KindInterval::default()));
+        (any::<[u64; 4]>(), any::<[u128; 2]>(), kinds).prop_map(|(counts, times, kinds)| {
+            StreamInterval {
+                issued: counts[0],
+                outstanding_start: counts[1],
+                outstanding_end: counts[2],
+                outstanding_time_ns: times[0],
+                backlog_end: counts[3],
+                backlog_time_ns: times[1],
+                kinds: kinds.into(),
+            }
+        })
+    }
+
+    fn any_interval() -> impl Strategy<Value = Interval> {
+        let worker = any::<(u32, u32, u64)>();
+        let worker =
+            worker.prop_map(|(stream, lane, cpu_ns)| WorkerInterval { stream, lane, cpu_ns });
+        (any::<u32>(), any::<[u64; 4]>(), vec(any_stream(), 0..3), vec(worker, 0..5)).prop_map(
+            |(index, times, streams, workers)| Interval {
+                index,
+                start_ns: times[0],
+                end_ns: times[1],
+                process_user_ns: times[2],
+                process_system_ns: times[3],
+                streams,
+                workers,
+            },
+        )
+    }
+
+    /// Numbers that are equal to themselves.
+    fn any_number() -> impl Strategy<Value = f64> {
+        prop_oneof![any::<f64>().prop_filter("a NaN is not equal to itself", |x| !x.is_nan())]
+    }
+
+    fn any_warning() -> impl Strategy<Value = Warning> {
+        let errors = vec(any::<(String, String, u64)>(), 0..4);
+        let parts = (0..13u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
+        (parts, any::<String>()).prop_map(|((which, a, b, c, d, errors), text)| match which {
+            0 => Warning::GeneratorBusy { busy: a },
+            1 => Warning::ScheduleDelayHigh { delay_mean_ns: a, service_mean_ns: b },
+            2 => Warning::Overloaded { offered_rate: a, achieved_rate: b, backlog: c },
+            3 => Warning::NotSteady { drift: a },
+            4 => Warning::WindowTooShort { intervals: c as u32 },
+            5 => Warning::FewSamplesForPercentile { percentile: a, samples_above: c },
+            6 => Warning::LittleMismatch { outstanding_mean: a, expected: b },
+            7 => Warning::WorkingSetFitsCache { working_set_bytes: c, memory_bytes: d },
+            8 => Warning::ErrorsSeen { errors },
+            9 => Warning::RepeatsDisagree { spread: a },
+            10 => Warning::HostNoisy { steal: a },
+            11 => Warning::EndedEarly { reason: text },
+            _ => Warning::NotStorage { filesystem: text },
+        })
+    }
+
+    fn any_outcome() -> impl Strategy<Value = Outcome> {
+        prop_oneof![
+            Just(Outcome::Done),
+            Just(Outcome::Interrupted),
+            Just(Outcome::Aborted),
+            any::<String>().prop_map(|reason| Outcome::Failed { reason }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn any_interval_comes_back(run_index: u32, interval in any_interval()) {
+            let mut payload = Vec::new();
+            interval::encode(run_index, &interval, &mut payload);
+            prop_assert_eq!(Frame::run_of_interval(&payload), Ok(run_index));
+            let frame = Frame::decode(INTERVAL, &payload);
+            prop_assert_eq!(frame, Ok(Frame::Interval { run_index, interval }));
+        }
+
+        #[test]
+        fn any_warning_comes_back(run_index: Option<u32>, warning in any_warning()) {
+            let mut payload = Vec::new();
+            encode_warning(run_index, &warning, &mut payload);
+            let frame = Frame::decode(WARNING, &payload);
+            prop_assert_eq!(frame, Ok(Frame::Warning { run_index, warning }));
+        }
+
+        #[test]
+        fn any_outcome_comes_back(run_index: u32, outcome in any_outcome()) {
+            let mut payload = Vec::new();
+            encode_run_finished(run_index, &outcome, &mut payload);
+            let frame = Frame::decode(RUN_FINISHED, &payload);
+            prop_assert_eq!(frame, Ok(Frame::RunFinished { run_index, outcome: outcome.clone() }));
+            payload.clear();
+            encode_outcome(&outcome, &mut payload);
+            prop_assert_eq!(Frame::decode(FINISHED, &payload), Ok(Frame::Finished(outcome)));
+        }
+
+        #[test]
+        fn any_preparation_comes_back(stream: String, written_bytes: u64, took_ns: u64) {
+            let prepared = Prepared { stream, written_bytes, took_ns };
+            let mut payload = Vec::new();
+            encode_prepared(&prepared, &mut payload);
+            prop_assert_eq!(Frame::decode(PREPARED, &payload), Ok(Frame::Prepared(prepared)));
+        }
+
+        #[test]
+        fn foreign_payloads_are_refused_without_a_panic(kind: u8, payload: Vec<u8>) {
+            let _refused_or_read = Frame::decode(kind, &payload);
+        }
+    }
+
+    #[test]
+    fn every_engine_comes_back() {
+        for engine in [EngineChoice::Auto, EngineChoice::IoUring, EngineChoice::Psync] {
+            let used = EngineUsed { engine, reason: "forced by `--engine`".to_owned() };
+            let mut payload = Vec::new();
+            encode_engine(&used, &mut payload);
+            assert_eq!(Frame::decode(ENGINE, &payload), Ok(Frame::Engine(used)));
+        }
+    }
+
+    #[test]
+    fn an_interval_that_is_cut_or_too_long_is_refused() {
+        let mut payload = Vec::new();
+        interval::encode(3, &Interval::default(), &mut payload);
+        for length in 0..payload.len() {
+            assert!(Frame::decode(INTERVAL, &payload[..length]).is_err(), "{length}");
+        }
+        payload.push(0);
+        assert!(Frame::decode(INTERVAL, &payload).is_err());
+    }
+
+    #[test]
+    fn response_times_of_a_closed_loop_are_stored_once() {
+        let service = Counts {
+            buckets: (5000..5300).map(|bucket| (bucket, 7)).collect(),
+            sum_ns: 1,
+            ..Counts::default()
+        };
+        let size = |response: &Counts| {
+            let mut interval = Interval::default();
+            let mut stream = StreamInterval::default();
+            stream.kinds[0] = KindInterval {
+                completed: 2100,
+                service: service.clone(),
+                response: response.clone(),
+                ..KindInterval::default()
+            };
+            interval.streams.push(stream);
+            let mut payload = Vec::new();
+            interval::encode(0, &interval, &mut payload);
+            payload.len()
+        };
+        let mut other = service.clone();
+        other.sum_ns += 1;
+        assert!(size(&service) < 700, "{}", size(&service));
+        assert!(size(&other) > 1200, "{}", size(&other));
+    }
 }

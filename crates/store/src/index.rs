@@ -1,7 +1,8 @@
-//! The index: one row for each record and one for each run, so that listing does not read every journal.
+//! The index: one row for each record and one for each run, so that listing does not read every
+//! journal.
 //!
-//! Everything in it is derived from the run directories. It is not in WAL mode: the store may lie on NFS, where WAL's
-//! shared memory does not work, and its transactions are few and short.
+//! Everything in it is derived from the run directories. It is not in WAL mode: the store may lie
+//! on NFS, where WAL's shared memory does not work, and its transactions are few and short.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,8 +16,8 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use crate::Error;
 use crate::summary::{RunSummary, Stamp, Summary};
 
-/// Version of the tables, in SQLite's `user_version`. An index of another version, older or newer, is thrown away and
-/// rebuilt.
+/// Version of the tables, in SQLite's `user_version`. An index of another version, older or newer,
+/// is thrown away and rebuilt.
 const VERSION: i32 = 1;
 /// How long to wait for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -89,6 +90,7 @@ impl Index {
             }
             _ => return Err(unreadable()),
         }
+        make.prepare("SELECT record.damage, run.reason FROM record, run LIMIT 1")?;
         make.commit()?;
         Ok(Index { connection })
     }
@@ -121,7 +123,8 @@ impl Index {
         Ok(())
     }
 
-    /// The record's row and those of its runs; `None` where it is unknown or unreadable, so that it is read anew.
+    /// The record's row and those of its runs; `None` where it is unknown or unreadable, so that it
+    /// is read anew.
     pub(crate) fn get(&self, id: &str) -> Option<Summary> {
         let mut summary = self
             .connection
@@ -143,7 +146,8 @@ impl Index {
         let (outcome, reason) = columns_of(summary.outcome.as_ref());
         let stamp = summary.stamp;
         change.execute(
-            "INSERT OR REPLACE INTO record VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)",
+            "INSERT OR REPLACE INTO record VALUES
+             (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)",
             params![
                 id,
                 summary.name,
@@ -184,18 +188,15 @@ impl Index {
         change.commit()
     }
 
-    /// Writes the rows of a record unless the index is read-only or busy: then they are written another time.
+    /// Writes the rows of a record unless the index is read-only or busy: then they are written
+    /// another time.
     pub(crate) fn put_if_possible(&mut self, id: &str, summary: &Summary) {
         let _later = self.put(id, summary);
     }
 
-    /// Removes what is no longer there; whether that was possible.
-    pub(crate) fn forget_all_but(&mut self, ids: &[String]) -> bool {
+    /// Removes the rows of all records but these.
+    pub(crate) fn forget_all_but(&mut self, ids: &[String]) -> rusqlite::Result<()> {
         let kept: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
-        self.forget(&kept).is_ok()
-    }
-
-    fn forget(&mut self, kept: &BTreeSet<&str>) -> rusqlite::Result<()> {
         let known: Vec<String> = {
             let mut select = self.connection.prepare("SELECT id FROM record")?;
             let ids = select.query_map([], |row| row.get(0))?;

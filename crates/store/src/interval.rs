@@ -1,7 +1,8 @@
-//! An interval as bytes: sparse histograms, each bucket as its distance from the one before and its count.
+//! An interval as bytes: sparse histograms, each bucket as its distance from the one before and its
+//! count.
 //!
-//! A closed loop's response times are its service times and are stored once. An interval of one stream with 300
-//! different buckets is about 700 bytes.
+//! A closed loop's response times are its service times and are stored once. An interval of one
+//! stream with 300 different buckets is about 700 bytes.
 
 use metrics::histogram::Counts;
 use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
@@ -12,7 +13,8 @@ use crate::codec::{Cursor, Malformed, put_u64, put_u128};
 
 /// Set in a kind's first byte where anything happened.
 const KIND_USED: u8 = 1;
-/// Set in a kind's first byte where the response times equal the service times and are not stored again.
+/// Set in a kind's first byte where the response times equal the service times and are not stored
+/// again.
 const RESPONSE_IS_SERVICE: u8 = 2;
 
 pub(crate) fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
@@ -41,7 +43,8 @@ fn encode_stream(stream: &StreamInterval, out: &mut Vec<u8>) {
     put_u128(out, stream.outstanding_time_ns);
     put_u64(out, stream.backlog_end);
     put_u128(out, stream.backlog_time_ns);
-    // The number of kinds and of errors is stored, so that kinds can be added without a new version.
+    // The number of kinds and of errors is stored, so that kinds can be added without a new
+    // version.
     put_u64(out, stream.kinds.len() as u64);
     for kind in &stream.kinds {
         encode_kind(kind, out);

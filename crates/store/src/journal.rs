@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! header  "4CJOURNL"  version u32  crc32c u32 of the 12 bytes before
-//! frame   marker u32  length u32  crc32c u32 of length, kind and payload  kind u8  payload (length bytes)
+//! frame   marker u32  length u32  crc32c u32 of length, kind and payload  kind u8
+//!         payload (length bytes)
 //! ```
-//! All numbers are little-endian. A frame is appended with one `write`, so a killed process leaves at most one
-//! incomplete frame, at the end; it is recognised and ignored. Damage that is followed by a whole frame cannot come
-//! from a kill and is reported: the marker is there to find that following frame.
+//! All numbers are little-endian. A frame is appended with one `write`, so a killed process leaves
+//! at most one incomplete frame, at the end; it is recognised and ignored. Damage that is followed
+//! by a whole frame cannot come from a kill and is reported: the marker is there to find that
+//! following frame.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -15,7 +17,8 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 
 const MAGIC: [u8; 8] = *b"4CJOURNL";
-/// Version of the journal's format. Before it is raised: new must read old; old refuses new; nothing is rewritten.
+/// Version of the journal's format. Before it is raised: new must read old; old refuses new;
+/// nothing is rewritten.
 pub(crate) const VERSION: u32 = 1;
 pub(crate) const HEADER_BYTES: usize = 16;
 /// `\xF4CJ\n`: not UTF-8, so that no text in a payload contains it.
@@ -59,8 +62,9 @@ impl Journal {
         self.path = path;
     }
 
-    /// Appends one frame with one `write`. When this returns, the frame survives a kill of the process (it is in the
-    /// kernel's hands), though not yet a loss of power: see [`Journal::sync`].
+    /// Appends one frame with one `write`. When this returns, the frame survives a kill of the
+    /// process (it is in the kernel's hands), though not yet a loss of power: see
+    /// [`Journal::sync`].
     pub(crate) fn append(
         &mut self,
         kind: u8,
@@ -201,4 +205,107 @@ fn has_frame_after(bytes: &[u8], at: usize) -> bool {
         .enumerate()
         .filter(|(_, window)| *window == MARKER)
         .any(|(place, _)| frame_at(bytes, at + 1 + place).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A journal of a few frames, and where each begins and the last ends.
+    fn small_journal() -> (Vec<u8>, Vec<usize>) {
+        let mut bytes = header(VERSION).to_vec();
+        let mut edges = vec![bytes.len()];
+        for (kind, payload) in [(1, &b"engine"[..]), (4, b""), (4, &[0xf4; 30]), (6, b"\0\0")] {
+            build_frame(kind, |out| out.extend_from_slice(payload), &mut bytes);
+            edges.push(bytes.len());
+        }
+        (bytes, edges)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Vec<RawFrame<'_>>, Error> {
+        frames(Path::new("journal"), bytes)
+    }
+
+    #[test]
+    fn a_journal_cut_at_any_byte_keeps_exactly_the_whole_frames() {
+        let (bytes, edges) = small_journal();
+        let whole = read(&bytes).unwrap();
+        assert_eq!(whole.len(), 4);
+        for length in 0..=bytes.len() {
+            let complete = edges[1..].iter().filter(|edge| **edge <= length).count();
+            assert_eq!(read(&bytes[..length]).unwrap(), whole[..complete], "cut to {length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_torn_end_that_a_file_system_filled_with_zeros_is_ignored() {
+        let (bytes, edges) = small_journal();
+        let whole = read(&bytes).unwrap();
+        for length in HEADER_BYTES..bytes.len() {
+            let complete = edges[1..].iter().filter(|edge| **edge <= length).count();
+            let mut torn = bytes[..length].to_vec();
+            torn.resize(bytes.len() + 100, 0);
+            let kept = read(&torn).unwrap();
+            // Where the bytes that were cut off were zeros anyway, the frame is whole after all.
+            let regrown = bytes[length..].iter().all(|byte| *byte == 0);
+            assert_eq!(kept, whole[..if regrown { whole.len() } else { complete }], "{length}");
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let (bytes, edges) = small_journal();
+        let whole = read(&bytes).unwrap();
+        for place in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[place / 8] ^= 1 << (place % 8);
+            let last = place / 8 >= edges[edges.len() - 2];
+            match read(&flipped) {
+                // Nothing follows the last frame: it is as good as torn.
+                Ok(frames) if last => assert_eq!(frames, whole[..whole.len() - 1], "bit {place}"),
+                Ok(_) => panic!("bit {place} was not noticed"),
+                Err(Error::DamagedJournal { offset_bytes, .. }) => {
+                    assert!(offset_bytes <= place as u64 / 8, "bit {place}");
+                }
+                Err(other) => panic!("bit {place}: {other}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_journal_of_a_newer_version_is_refused_with_both_versions() {
+        let mut bytes = header(VERSION + 1).to_vec();
+        build_frame(99, |_| {}, &mut bytes);
+        let text = read(&bytes).unwrap_err().to_string();
+        assert_eq!(
+            text,
+            "journal has format version 2, this fourcorners reads up to 1; read it with a newer \
+             fourcorners"
+        );
+    }
+
+    #[test]
+    fn a_frame_that_could_not_be_written_leaves_no_trace() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let mut journal = Journal::create(path.clone()).unwrap();
+        journal.append(1, |out| out.extend_from_slice(b"kept")).unwrap();
+        // A file that is open for reading only refuses both the write and its taking back.
+        let writable = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
+        assert!(matches!(journal.append(1, |_| {}), Err(Error::AppendJournal { .. })));
+        journal.file = writable;
+        assert!(matches!(journal.append(1, |_| {}), Err(Error::JournalClosed { .. })));
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(read(&bytes).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_journal_is_live_for_as_long_as_it_is_open() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let journal = Journal::create(path.clone()).unwrap();
+        assert!(is_live(&path).unwrap());
+        drop(journal);
+        assert!(!is_live(&path).unwrap());
+    }
 }

@@ -1,4 +1,5 @@
-//! `manifest.json`: what was to be done, where, and when it began. Written once, before anything is measured.
+//! `manifest.json`: what was to be done, where, and when it began. Written once, before anything is
+//! measured.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -11,8 +12,8 @@ use workload::plan::Plan;
 
 use crate::Error;
 
-/// Version of the manifest's format. A field that old readers may ignore is added without raising it; old readers
-/// refuse a higher version; a manifest is never rewritten.
+/// Version of the manifest's format. A field that old readers may ignore is added without raising
+/// it; old readers refuse a higher version; a manifest is never rewritten.
 pub(crate) const VERSION: u32 = 1;
 
 /// What a manifest says.

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 /// The store's directory: `$FOURCORNERS_STORE`, else `$XDG_DATA_HOME/fourcorners`, else
 /// `$HOME/.local/share/fourcorners`, else `fourcorners-store` in the current directory.
 ///
-/// * `env` — looks up an environment variable; an argument, so that this stays a function of what it is given.
+/// * `env` — looks up an environment variable; an argument, so that this stays a function of what
+///   it is given.
 ///
-/// Empty variables count as unset, and a relative `XDG_DATA_HOME` is ignored (XDG Base Directory Specification 0.8).
+/// Empty variables count as unset, and a relative `XDG_DATA_HOME` is ignored (XDG Base Directory
+/// Specification 0.8).
 pub fn default_root(env: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     let path = |name| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(root) = path("FOURCORNERS_STORE") {

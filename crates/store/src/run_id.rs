@@ -5,8 +5,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 /// Longest part of the experiment's name that becomes part of the record's name.
 const NAME_CHARS_MAX: usize = 40;
 
-/// A new name such as `20261121-061500-four-corners-3f2a`: the UTC second, the experiment's name, and four random
-/// digits, which tell apart what starts within one second on several hosts.
+/// A new name such as `20261121-061500-four-corners-3f2a`: the UTC second, the experiment's name,
+/// and four random digits, which tell apart what starts within one second on several hosts.
 pub(crate) fn new_id(name: &str, started_unix_ms: u64) -> String {
     // RandomState is seeded by the system; a random number needs no further dependency.
     let random = RandomState::new().build_hasher().finish() & 0xffff;
@@ -36,8 +36,9 @@ fn utc_second(unix_ms: u64) -> String {
     format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
 }
 
-/// Year, month and day of a day counted from 1970-01-01. Source: H. Hinnant, "chrono-compatible low-level date
-/// algorithms", `civil_from_days`: years begin in March, so that the leap day is a year's last.
+/// Year, month and day of a day counted from 1970-01-01. Source: H. Hinnant, "chrono-compatible
+/// low-level date algorithms", `civil_from_days`: years begin in March, so that the leap day is a
+/// year's last.
 fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let era = days / 146_097;

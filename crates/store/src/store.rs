@@ -60,7 +60,8 @@ pub enum State {
 }
 
 impl State {
-    /// The name in tables and files: `running`, `done`, `interrupted`, `failed`, `aborted` or `damaged`.
+    /// The name in tables and files: `running`, `done`, `interrupted`, `failed`, `aborted` or
+    /// `damaged`.
     pub fn name(&self) -> &'static str {
         match self {
             State::Running => "running",
@@ -74,8 +75,8 @@ impl State {
 }
 
 impl Store {
-    /// Opens the store at `root`, or where [`default_root`] finds it in this process's environment, and makes its
-    /// directory where there is none.
+    /// Opens the store at `root`, or where [`default_root`] finds it in this process's environment,
+    /// and makes its directory where there is none.
     ///
     /// # Errors
     /// [`Error::CreateStore`].
@@ -95,7 +96,8 @@ impl Store {
         &self.root
     }
 
-    /// Begins the record of `plan`. When this returns, the run directory with its manifest is durable.
+    /// Begins the record of `plan`. When this returns, the run directory with its manifest is
+    /// durable.
     ///
     /// * `environment` — what the host and the target are, `(name, value)`
     /// * `started_unix_ms` — the wall clock, in milliseconds since 1970
@@ -117,10 +119,26 @@ impl Store {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made.map_err(fail)?,
             }
-            manifest::write(&incomplete.join(MANIFEST), &id, plan, environment, started_unix_ms)?;
-            let mut journal = Journal::create(incomplete.join(JOURNAL))?;
-            sync_directory(&incomplete).map_err(fail)?;
-            // A record appears whole or not at all. A directory that is not empty is never replaced by a rename.
+            let written = manifest::write(
+                &incomplete.join(MANIFEST),
+                &id,
+                plan,
+                environment,
+                started_unix_ms,
+            )
+            .and_then(|()| Journal::create(incomplete.join(JOURNAL)))
+            .and_then(|journal| sync_directory(&incomplete).map(|()| journal).map_err(fail));
+            let mut journal = match written {
+                Ok(journal) => journal,
+                Err(error) => {
+                    // The first failure is the one to tell; what is left over is no record and
+                    // hurts nobody.
+                    let _left_over = fs::remove_dir_all(&incomplete);
+                    return Err(error);
+                }
+            };
+            // A record appears whole or not at all. A directory that is not empty is never replaced
+            // by a rename.
             if let Err(error) = fs::rename(&incomplete, &directory) {
                 fs::remove_dir_all(&incomplete).map_err(fail)?;
                 if directory.exists() {
@@ -140,17 +158,15 @@ impl Store {
     /// [`Error::ListRuns`]. The index cannot fail this: without it the run directories are read.
     pub fn list(&self) -> Result<Vec<Listed>, Error> {
         let ids = self.ids()?;
-        let mut index = self.usable_index();
-        if !index.forget_all_but(&ids) {
-            index = Index::in_memory();
-        }
+        let mut index = self.usable_index(|index| index.forget_all_but(&ids));
         let mut listed: Vec<Listed> =
             ids.into_iter().map(|id| self.list_one(&mut index, id)).collect();
         listed.sort_by(|a, b| (a.started_unix_ms, &a.id).cmp(&(b.started_unix_ms, &b.id)));
         Ok(listed)
     }
 
-    /// Loads the record named `id_or_prefix`: a whole name, the beginning of exactly one, or `last`.
+    /// Loads the record named `id_or_prefix`: a whole name, the beginning of exactly one, or
+    /// `last`.
     ///
     /// Of a record that is being written, what is complete so far is loaded.
     ///
@@ -207,10 +223,10 @@ impl Store {
         Ok(())
     }
 
-    /// Puts a record that has just ended into the index. A failure is not one of the record: whatever is missing in
-    /// the index is added by the next [`Store::list`].
+    /// Puts a record that has just ended into the index. A failure is not one of the record:
+    /// whatever is missing in the index is added by the next [`Store::list`].
     pub(crate) fn note_finished(&self, id: &str) {
-        let mut index = self.usable_index();
+        let mut index = self.usable_index(|_| Ok(()));
         self.list_one(&mut index, id.to_owned());
     }
 
@@ -218,7 +234,8 @@ impl Store {
         let directory = self.runs().join(&id);
         let known = index.get(&id);
         if let Some(known) = &known
-            && (known.outcome.is_some() || known.damage.is_some())
+            && known.outcome.is_some()
+            && known.damage.is_none()
             && known.stamp == Stamp::of(&directory)
         {
             return listed(id, known, State::of_summary(known, false));
@@ -226,7 +243,9 @@ impl Store {
         // Looked at before the journal is read: who ends in between is found ended, never aborted.
         let live = journal::is_live(&directory.join(JOURNAL));
         let summary = match known {
-            Some(known) if known.stamp == Stamp::of(&directory) => known,
+            // What was damaged is looked at again: it may have been repaired, or merely been out of
+            // reach.
+            Some(known) if known.damage.is_none() && known.stamp == Stamp::of(&directory) => known,
             _ => {
                 let summary = Summary::read(&directory);
                 index.put_if_possible(&id, &summary);
@@ -237,13 +256,19 @@ impl Store {
         listed(id, &summary, state)
     }
 
-    /// The index on disk, made anew if it cannot be used; else one in memory, so that listing always works.
-    fn usable_index(&self) -> Index {
+    /// The index on disk after `change`, made anew if it cannot be used; else one in memory, so
+    /// that listing always works.
+    fn usable_index(&self, change: impl Fn(&mut Index) -> rusqlite::Result<()>) -> Index {
         let path = self.index_path();
-        Index::open(&path)
-            .or_else(|error| match Index::is_unreadable(&error) {
-                true if Index::remove(&path).is_ok() => Index::open(&path),
-                _ => Err(error),
+        let open = || {
+            let mut index = Index::open(&path)?;
+            change(&mut index)?;
+            Ok(index)
+        };
+        open()
+            .or_else(|error| {
+                let again = Index::is_unreadable(&error) && Index::remove(&path).is_ok();
+                if again { open() } else { Err(error) }
             })
             .unwrap_or_else(|_| Index::in_memory())
     }

@@ -10,8 +10,8 @@ use workload::plan::Run;
 use crate::journal::Journal;
 use crate::{Error, Store, frame};
 
-/// The record of an experiment that is being done. Its journal is locked for as long as this lives, which tells a
-/// live experiment from an aborted one.
+/// The record of an experiment that is being done. Its journal is locked for as long as this lives,
+/// which tells a live experiment from an aborted one.
 #[derive(Debug)]
 pub struct Writer {
     pub(crate) store: Store,
@@ -49,7 +49,8 @@ impl Writer {
         self.append(frame::RUN_STARTED, |out| frame::encode_run_started(run, started_unix_ms, out))
     }
 
-    /// An interval of the run numbered `run_index` is complete. It survives a kill of the process from here on.
+    /// An interval of the run numbered `run_index` is complete. It survives a kill of the process
+    /// from here on.
     pub fn interval(&mut self, run_index: u32, interval: &Interval) -> Result<(), Error> {
         self.append(frame::INTERVAL, |out| crate::interval::encode(run_index, interval, out))
     }

@@ -1,0 +1,401 @@
+//! Records through the store's public face: what was written comes back, whatever happened to the
+//! files.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod samples;
+
+use std::fs;
+use std::path::Path;
+
+use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, Prepared, RunRecord};
+use metrics::warning::Warning;
+use rusqlite::Connection;
+use store::{Error, Listed, State, Store, Writer};
+use tempfile::TempDir;
+use workload::plan::EngineChoice;
+
+const STARTED: u64 = 1_795_241_700_123;
+
+fn open() -> (TempDir, Store) {
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::open(Some(root.path())).unwrap();
+    (root, store)
+}
+
+fn environment() -> Vec<(String, String)> {
+    vec![
+        ("kernel.release".to_owned(), "6.1.0".to_owned()),
+        ("mount.options".to_owned(), "rw,\"quoted\"\n".to_owned()),
+    ]
+}
+
+/// Writes a record with one run for each of `outcomes`, and what must be loaded of it.
+fn write(
+    store: &Store,
+    name: &str,
+    started: u64,
+    outcomes: &[Outcome],
+) -> (Writer, ExperimentRecord) {
+    let plan = samples::plan(name, outcomes.len() as u32 + 1);
+    let mut writer = store.create(&plan, &environment(), started).unwrap();
+    let mut record = ExperimentRecord {
+        id: writer.id().to_owned(),
+        plan_hash: store::plan_hash(&plan),
+        plan,
+        engine: EngineUsed {
+            engine: EngineChoice::IoUring,
+            reason: "the probe found it faster".to_owned(),
+        },
+        environment: environment(),
+        started_unix_ms: started,
+        prepared: vec![Prepared {
+            stream: "data".to_owned(),
+            written_bytes: 1 << 30,
+            took_ns: 2_345_678_901,
+        }],
+        warnings: vec![Warning::HostNoisy { steal: 0.1 }],
+        runs: Vec::new(),
+        outcome: Outcome::Aborted,
+    };
+    writer.engine_chosen(&record.engine).unwrap();
+    writer.prepared(&record.prepared[0]).unwrap();
+    writer.warning(None, &record.warnings[0]).unwrap();
+    for (index, outcome) in (0u32..).zip(outcomes) {
+        let run = RunRecord {
+            run: samples::run(index),
+            started_unix_ms: started + 1000 * u64::from(index),
+            intervals: (0..4).map(|place| samples::interval(place, 2, 20)).collect(),
+            warnings: vec![Warning::NotSteady { drift: 0.1 }],
+            outcome: outcome.clone(),
+        };
+        writer.run_started(&run.run, run.started_unix_ms).unwrap();
+        for interval in &run.intervals {
+            writer.interval(index, interval).unwrap();
+        }
+        writer.warning(Some(index), &run.warnings[0]).unwrap();
+        writer.run_finished(index, outcome).unwrap();
+        record.runs.push(run);
+    }
+    (writer, record)
+}
+
+fn finish(mut writer: Writer, record: &mut ExperimentRecord, outcome: Outcome) {
+    writer.finish(&outcome).unwrap();
+    record.outcome = outcome;
+}
+
+fn dump(index: &Path) -> Vec<String> {
+    let connection = Connection::open(index).unwrap();
+    let mut rows = Vec::new();
+    for table in ["record", "run"] {
+        let mut select =
+            connection.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
+        let columns = select.column_count();
+        let found = select
+            .query_map([], |row| {
+                (0..columns)
+                    .map(|c| row.get::<_, rusqlite::types::Value>(c))
+                    .collect::<Result<Vec<_>, _>>()
+            })
+            .unwrap();
+        rows.extend(found.map(|row| format!("{table} {:?}", row.unwrap())));
+    }
+    rows
+}
+
+#[test]
+fn a_record_comes_back_as_it_was_written() {
+    let (_root, store) = open();
+    let failed = Outcome::Failed { reason: "the file system is full".to_owned() };
+    let (writer, mut record) =
+        write(&store, "four corners", STARTED, &[Outcome::Done, failed, Outcome::Interrupted]);
+    assert_eq!(writer.directory(), store.run_directory(writer.id()).unwrap());
+    finish(writer, &mut record, Outcome::Interrupted);
+    assert_eq!(store.load(&record.id).unwrap(), record);
+    let listed = store.list().unwrap();
+    assert_eq!(
+        listed,
+        [Listed {
+            id: record.id.clone(),
+            name: "four corners".to_owned(),
+            target: "/mnt/vol1".to_owned(),
+            started_unix_ms: STARTED,
+            runs_done: 1,
+            runs_planned: 4,
+            state: State::Ended(Outcome::Interrupted),
+        }]
+    );
+}
+
+#[test]
+fn an_hour_of_four_streams_comes_back_bucket_by_bucket() {
+    let (_root, store) = open();
+    let mut writer = store.create(&samples::plan("hour", 1), &[], STARTED).unwrap();
+    writer.run_started(&samples::run(0), STARTED).unwrap();
+    for index in 0..40 {
+        writer.interval(0, &samples::interval(index, 4, 300)).unwrap();
+    }
+    writer.finish(&Outcome::Done).unwrap();
+    let record = store.load("last").unwrap();
+    for (index, interval) in (0..).zip(&record.runs[0].intervals) {
+        assert_eq!(*interval, samples::interval(index, 4, 300));
+    }
+    assert_eq!(record.runs[0].intervals.len(), 40);
+}
+
+#[test]
+fn a_record_is_running_while_its_writer_lives_and_aborted_when_it_never_finished() {
+    let (_root, store) = open();
+    let (writer, record) = write(&store, "x", STARTED, &[Outcome::Done]);
+    assert_eq!(store.list().unwrap()[0].state, State::Running);
+    assert_eq!(store.list().unwrap()[0].state, State::Running, "from the index too");
+    assert_eq!(store.load("last").unwrap(), record, "what is complete can be read meanwhile");
+    drop(writer);
+    assert_eq!(store.list().unwrap()[0].state, State::Ended(Outcome::Aborted));
+    assert_eq!(store.list().unwrap()[0].runs_done, 1);
+    assert_eq!(store.load("last").unwrap(), record);
+}
+
+#[test]
+fn records_are_found_by_name_by_unambiguous_prefix_and_as_last() {
+    let (_root, store) = open();
+    let ids: Vec<String> = [("a", 0), ("b", 0), ("b", 86_400_000), ("a", 86_400_500)]
+        .iter()
+        .map(|(name, later)| {
+            store.create(&samples::plan(name, 1), &[], STARTED + later).unwrap().id().to_owned()
+        })
+        .collect();
+    for id in &ids {
+        assert_eq!(store.resolve(id).unwrap(), *id);
+    }
+    assert_eq!(store.resolve("20261121-061500-a").unwrap(), ids[0]);
+    assert_eq!(store.resolve("last").unwrap(), ids[3], "the later within one second");
+    match store.resolve("20261122") {
+        Err(error @ Error::Ambiguous { .. }) => {
+            let text = error.to_string();
+            assert!(text.contains(&ids[2]) && text.contains(&ids[3]), "{text}");
+            assert!(!text.contains(&ids[0]), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+    for wanted in ["2025", "nothing", "../runs", "LAST"] {
+        assert!(matches!(store.load(wanted), Err(Error::NotFound { .. })), "{wanted}");
+    }
+    let order: Vec<String> = store.list().unwrap().into_iter().map(|listed| listed.id).collect();
+    assert_eq!(order, [&ids[0], &ids[1], &ids[2], &ids[3]].map(String::clone));
+}
+
+#[test]
+fn an_empty_store_has_no_last_record() {
+    let (_root, store) = open();
+    assert_eq!(store.list().unwrap(), []);
+    assert!(matches!(store.resolve("last"), Err(Error::NotFound { .. })));
+}
+
+#[test]
+fn names_are_unique_within_one_millisecond() {
+    let (_root, store) = open();
+    let plan = samples::plan("same", 1);
+    let writers: Vec<Writer> =
+        (0..100).map(|_| store.create(&plan, &[], STARTED).unwrap()).collect();
+    let mut ids: Vec<&str> = writers.iter().map(Writer::id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 100);
+}
+
+#[test]
+fn an_index_that_was_deleted_or_destroyed_is_rebuilt_and_loses_nothing() {
+    let (root, store) = open();
+    for (later, outcomes) in [(0, &[Outcome::Done][..]), (1000, &[Outcome::Done, Outcome::Done])] {
+        let (writer, mut record) = write(&store, "x", STARTED + later, outcomes);
+        finish(writer, &mut record, Outcome::Done);
+    }
+    let (writer, _) = write(&store, "aborted", STARTED + 2000, &[]);
+    drop(writer);
+    let listed = store.list().unwrap();
+    let index = root.path().join("index.sqlite");
+    let rows = dump(&index);
+    assert_eq!(rows.len(), 3 + 3);
+    let whole = fs::read(&index).unwrap();
+    let destroy: [(&str, &dyn Fn()); 7] = [
+        ("deleted", &|| fs::remove_file(&index).unwrap()),
+        ("text", &|| fs::write(&index, "not a database at all, but quite long").unwrap()),
+        ("empty", &|| fs::write(&index, "").unwrap()),
+        ("cut", &|| fs::write(&index, &whole[..whole.len() / 2]).unwrap()),
+        ("overwritten", &|| {
+            let mut bytes = whole.clone();
+            bytes[100..whole.len() - 100].fill(0xa5);
+            fs::write(&index, bytes).unwrap();
+        }),
+        ("without a table", &|| {
+            Connection::open(&index).unwrap().execute_batch("DROP TABLE run").unwrap();
+        }),
+        ("of another version", &|| {
+            let connection = Connection::open(&index).unwrap();
+            connection.execute_batch("DROP TABLE run; PRAGMA user_version = 99").unwrap();
+        }),
+    ];
+    for (how, destroy) in destroy {
+        destroy();
+        assert_eq!(store.list().unwrap(), listed, "{how}");
+        assert_eq!(dump(&index), rows, "{how}");
+    }
+    store.rebuild_index().unwrap();
+    assert_eq!(dump(&index), rows);
+}
+
+#[test]
+fn listing_works_where_no_index_can_be_written() {
+    let (root, store) = open();
+    let (writer, mut record) = write(&store, "x", STARTED, &[Outcome::Done]);
+    finish(writer, &mut record, Outcome::Done);
+    let listed = store.list().unwrap();
+    fs::remove_file(root.path().join("index.sqlite")).unwrap();
+    fs::create_dir(root.path().join("index.sqlite")).unwrap();
+    assert_eq!(store.list().unwrap(), listed);
+}
+
+#[test]
+fn the_index_forgets_removed_records_and_notices_new_and_changed_ones() {
+    let (root, store) = open();
+    let (writer, mut record) = write(&store, "kept", STARTED, &[]);
+    finish(writer, &mut record, Outcome::Done);
+    let (other_root, other) = open();
+    let (writer, mut copied) = write(&other, "copied", STARTED + 1, &[Outcome::Done]);
+    finish(writer, &mut copied, Outcome::Done);
+    let (from, to) = (
+        other_root.path().join("runs").join(&copied.id),
+        root.path().join("runs").join(&copied.id),
+    );
+    fs::rename(&from, &to).unwrap();
+    assert_eq!(store.list().unwrap().len(), 2);
+    assert_eq!(store.load(&copied.id).unwrap(), copied, "a record may be carried to another store");
+
+    let journal = to.join("journal");
+    let whole = fs::read(&journal).unwrap();
+    fs::write(&journal, &whole[..whole.len() - 1]).unwrap();
+    assert_eq!(store.list().unwrap()[1].state, State::Ended(Outcome::Aborted));
+
+    fs::remove_dir_all(&to).unwrap();
+    assert_eq!(store.list().unwrap().len(), 1);
+    assert_eq!(dump(&root.path().join("index.sqlite")).len(), 1);
+}
+
+#[test]
+fn damaged_records_are_listed_as_such_and_name_the_file_and_the_remedy() {
+    let (root, store) = open();
+    let (writer, mut sound) = write(&store, "sound", STARTED, &[Outcome::Done]);
+    finish(writer, &mut sound, Outcome::Done);
+    type Damage<'a> = (&'a str, &'a str, &'a dyn Fn(&Path));
+    let damage: [Damage<'_>; 7] = [
+        ("manifest.json", "restore it", &|path| fs::write(path, "{").unwrap()),
+        ("manifest.json", "No such file", &|path| fs::remove_file(path).unwrap()),
+        ("manifest.json", "hash", &|path| {
+            let text = fs::read_to_string(path).unwrap();
+            fs::write(path, text.replace("\"queue_depth\":4", "\"queue_depth\":5")).unwrap();
+        }),
+        ("manifest.json", "newer fourcorners", &|path| {
+            let text = fs::read_to_string(path).unwrap();
+            let newer = text.replace("\"schema_version\": 1", "\"schema_version\": 2");
+            assert_ne!(newer, text);
+            fs::write(path, newer).unwrap();
+        }),
+        ("journal", "truncate -s", &|path| {
+            let mut bytes = fs::read(path).unwrap();
+            bytes[200] ^= 1;
+            fs::write(path, bytes).unwrap();
+        }),
+        ("journal", "No such file", &|path| fs::remove_file(path).unwrap()),
+        ("journal", "does not begin as a journal", &|path| {
+            fs::write(path, "#!/bin/sh\nexit 1\n# padding").unwrap();
+        }),
+    ];
+    for (file, words, damage) in damage {
+        let (writer, mut record) = write(&store, "damaged", STARTED + 1, &[Outcome::Done]);
+        finish(writer, &mut record, Outcome::Done);
+        let directory = store.run_directory(&record.id).unwrap();
+        damage(&directory.join(file));
+        let text = store.load(&record.id).unwrap_err().to_string();
+        assert!(text.contains(words), "{words}: {text}");
+        assert!(text.contains(directory.join(file).to_str().unwrap()), "{text}");
+        let listed = store.list().unwrap();
+        assert_eq!(listed.len(), 2, "{words}");
+        let state = |id: &str| listed.iter().find(|l| l.id == id).unwrap().state.clone();
+        assert_eq!(state(&record.id), State::Damaged { reason: text });
+        assert_eq!(state(&sound.id), State::Ended(Outcome::Done));
+        assert_eq!(store.list().unwrap(), listed, "the same from the index");
+        fs::remove_dir_all(directory).unwrap();
+    }
+    assert_eq!(root.path().join("runs").read_dir().unwrap().count(), 1);
+}
+
+#[test]
+fn a_damaged_record_that_was_repaired_is_listed_as_sound_again() {
+    let (_root, store) = open();
+    let (writer, mut record) = write(&store, "x", STARTED, &[Outcome::Done]);
+    finish(writer, &mut record, Outcome::Done);
+    let journal = store.run_directory("last").unwrap().join("journal");
+    let whole = fs::read(&journal).unwrap();
+    let changed = fs::metadata(&journal).unwrap().modified().unwrap();
+    // Neither length nor time of change tell that something happened.
+    let write_unnoticed = |bytes: &[u8]| {
+        fs::write(&journal, bytes).unwrap();
+        fs::File::options().append(true).open(&journal).unwrap().set_modified(changed).unwrap();
+    };
+    write_unnoticed(&vec![b'x'; whole.len()]);
+    store.rebuild_index().unwrap();
+    assert_eq!(store.list().unwrap()[0].state.name(), "damaged");
+    write_unnoticed(&whole);
+    assert_eq!(store.list().unwrap()[0].state.name(), "done");
+}
+
+#[test]
+fn the_remedy_for_a_damaged_journal_keeps_what_was_stored_before() {
+    let (_root, store) = open();
+    let (writer, mut record) = write(&store, "x", STARTED, &[Outcome::Done, Outcome::Done]);
+    finish(writer, &mut record, Outcome::Done);
+    let journal = store.run_directory(&record.id).unwrap().join("journal");
+    let mut bytes = fs::read(&journal).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    fs::write(&journal, &bytes).unwrap();
+    let Err(Error::DamagedJournal { offset_bytes, .. }) = store.load(&record.id) else {
+        panic!("the flipped bit was not noticed");
+    };
+    assert!(offset_bytes as usize <= middle);
+    fs::write(&journal, &bytes[..offset_bytes as usize]).unwrap();
+    let kept = store.load(&record.id).unwrap();
+    assert_eq!(
+        kept.runs[0].intervals[..],
+        record.runs[0].intervals[..kept.runs[0].intervals.len()]
+    );
+    assert_eq!(kept.outcome, Outcome::Aborted);
+}
+
+#[test]
+fn a_run_directory_that_was_never_completed_is_no_record() {
+    let (root, store) = open();
+    fs::create_dir(root.path().join("runs/.new-20261121-061500-x-0000")).unwrap();
+    fs::write(root.path().join("runs/notes.txt"), "mine").unwrap();
+    assert_eq!(store.list().unwrap(), []);
+    assert!(matches!(store.resolve(".new"), Err(Error::NotFound { .. })));
+}
+
+#[test]
+fn the_plan_hash_is_that_of_the_plan_in_the_manifest() {
+    let (_root, store) = open();
+    let plan = samples::plan("x", 2);
+    let writer = store.create(&plan, &[], STARTED).unwrap();
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(writer.directory().join("manifest.json")).unwrap())
+            .unwrap();
+    assert_eq!(manifest["plan_hash"], store::plan_hash(&plan));
+    assert_eq!(manifest["schema_version"], 1);
+    assert_eq!(
+        serde_json::from_value::<workload::plan::Plan>(manifest["plan"].clone()).unwrap(),
+        plan
+    );
+    assert_ne!(store::plan_hash(&plan), store::plan_hash(&samples::plan("y", 2)));
+}
