@@ -40,8 +40,9 @@ const POINTS: [(f64, f64); 34] = [
     (f64::INFINITY, 1.960),
 ];
 
-/// The factor between standard error and half-width of a 95 % interval for `degrees` of freedom (at least 1; between
-/// tabulated points interpolated in `1 / degrees`, which is accurate to 0.1 % there; below 2 in the same way).
+/// The factor between standard error and half-width of a 95 % interval for `degrees` of freedom (at
+/// least 1; between tabulated points interpolated in `1 / degrees`, which is accurate to 0.1 %
+/// there; below 2 in the same way).
 pub(crate) fn t95(degrees: f64) -> f64 {
     let degrees = degrees.max(1.0);
     for pair in POINTS.windows(2) {

@@ -1,4 +1,5 @@
-//! Times of operations summarised: mean, percentiles, and the whole distribution as HdrHistogram prints it.
+//! Times of operations summarised: mean, percentiles, and the whole distribution as HdrHistogram
+//! prints it.
 
 use metrics::histogram::{Counts, bucket_high_ns, bucket_low_ns};
 
@@ -33,7 +34,8 @@ pub struct Times {
 /// One step of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DistributionRow {
-    /// The time that `fraction` of the samples do not exceed, in nanoseconds (upper edge of its bucket).
+    /// The time that `fraction` of the samples do not exceed, in nanoseconds (upper edge of its
+    /// bucket).
     pub value_ns: u64,
     /// The share of samples, 0 to 1.
     pub fraction: f64,
@@ -42,7 +44,8 @@ pub struct DistributionRow {
 }
 
 impl Times {
-    /// Summarises `counts`; `mean_ns` carries the uncertainty that only the intervals or repeats know.
+    /// Summarises `counts`; `mean_ns` carries the uncertainty that only the intervals or repeats
+    /// know.
     pub(crate) fn of(counts: &Counts, mean_ns: Option<Estimate>) -> Times {
         let some = counts.total() > 0;
         Times {
@@ -70,8 +73,8 @@ impl Times {
     }
 }
 
-/// Standard deviation of the samples, each taken at its bucket's middle (HdrHistogram's way); times over range at
-/// the maximum.
+/// Standard deviation of the samples, each taken at its bucket's middle (HdrHistogram's way); times
+/// over range at the maximum.
 fn deviation_ns(counts: &Counts) -> Option<f64> {
     let mean = counts.mean_ns()?;
     let mut squares = counts.over_range as f64 * (counts.max_ns as f64 - mean).powi(2);
@@ -82,8 +85,8 @@ fn deviation_ns(counts: &Counts) -> Option<f64> {
     Some((squares / counts.total() as f64).sqrt())
 }
 
-/// The steps of HdrHistogram's percentile iterator: five between 0 and 50 %, five between 50 and 75 %, and so on, then
-/// 100 %.
+/// The steps of HdrHistogram's percentile iterator: five between 0 and 50 %, five between 50 and 75
+/// %, and so on, then 100 %.
 ///
 /// Source: HdrHistogram (Tene), `PercentileIterator.java`.
 fn distribution(counts: &Counts) -> Vec<DistributionRow> {

@@ -61,7 +61,8 @@ impl Slots {
         self.slots.len() - self.free.len()
     }
 
-    /// The outstanding operations, oldest first, at most `count`. For the rare question "what hangs?": it allocates.
+    /// The outstanding operations, oldest first, at most `count`. For the rare question "what
+    /// hangs?": it allocates.
     pub fn oldest(&self, count: usize) -> Vec<Slot> {
         let mut taken: Vec<Slot> =
             self.slots.iter().filter(|slot| slot.issued_ns != u64::MAX).copied().collect();

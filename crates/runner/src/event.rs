@@ -1,4 +1,5 @@
-//! Everything that happens while a plan is done, as a closed enum. The store, the progress line and `--events` listen.
+//! Everything that happens while a plan is done, as a closed enum. The store, the progress line and
+//! `--events` listen.
 
 use metrics::interval::Interval;
 use metrics::run_record::{EngineUsed, Outcome, Prepared};
@@ -88,12 +89,14 @@ pub enum Event {
     },
 }
 
-/// Whoever wants to know. Listeners are called in order, the store first: an interval is on disk before it is shown.
+/// Whoever wants to know. Listeners are called in order, the store first: an interval is on disk
+/// before it is shown.
 pub trait Listener {
     /// Takes an event.
     ///
     /// # Errors
-    /// What could not be done with it; the plan is ended, because results that cannot be kept are not measured.
+    /// What could not be done with it; the plan is ended, because results that cannot be kept are
+    /// not measured.
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError>;
 }
 

@@ -1,4 +1,5 @@
-//! Memory that direct I/O accepts, without `unsafe`: a vector with room to begin at an aligned byte.
+//! Memory that direct I/O accepts, without `unsafe`: a vector with room to begin at an aligned
+//! byte.
 
 /// Direct I/O asks for memory aligned to the logical sector at most; a page is enough everywhere.
 const ALIGN_BYTES: usize = 4096;

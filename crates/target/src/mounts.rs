@@ -1,9 +1,9 @@
 //! Whether the volume that the user means is mounted at all.
 //!
-//! An unmounted mount point is an ordinary empty directory: a run there would fill the system disk and report its
-//! speed as the volume's. Two signs are taken: /etc/fstab lists a mount point above the path that is not mounted, or
-//! the path is below `/mnt` or `/media`, the places for mounts (Filesystem Hierarchy Standard 3.0, 3.11 and 3.12),
-//! and yet on the root file system.
+//! An unmounted mount point is an ordinary empty directory: a run there would fill the system disk
+//! and report its speed as the volume's. Two signs are taken: /etc/fstab lists a mount point above
+//! the path that is not mounted, or the path is below `/mnt` or `/media`, the places for mounts
+//! (Filesystem Hierarchy Standard 3.0, 3.11 and 3.12), and yet on the root file system.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -18,9 +18,9 @@ pub(crate) struct MissingMount {
     pub(crate) in_fstab: bool,
 }
 
-/// Looks for a mount that should be above `path` (absolute, without links) and is not. `fstab` is the text of
-/// /etc/fstab, `is_mounted` says whether a directory is the root of a mount, `on_root` whether `path` is on the
-/// file system of `/`.
+/// Looks for a mount that should be above `path` (absolute, without links) and is not. `fstab` is
+/// the text of /etc/fstab, `is_mounted` says whether a directory is the root of a mount, `on_root`
+/// whether `path` is on the file system of `/`.
 pub(crate) fn missing_mount(
     path: &Path,
     fstab: &[u8],

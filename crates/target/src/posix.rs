@@ -54,8 +54,10 @@ impl FileAccess {
 }
 
 /// Memory for `slots` operations of `slot_bytes` each.
-pub(crate) fn buffers(slots: usize, slot_bytes: u64) -> Result<uring::buffers::Buffers, TargetError> {
-    uring::buffers::Buffers::new(slots, slot_bytes as usize).map_err(|source| {
-        TargetError::Memory { bytes: slots as u64 * slot_bytes, source }
-    })
+pub(crate) fn buffers(
+    slots: usize,
+    slot_bytes: u64,
+) -> Result<uring::buffers::Buffers, TargetError> {
+    uring::buffers::Buffers::new(slots, slot_bytes as usize)
+        .map_err(|source| TargetError::Memory { bytes: slots as u64 * slot_bytes, source })
 }

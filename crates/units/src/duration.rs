@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::ParseError;
 use crate::error::{parse_number, split_unit};
 
-/// Parses `30s`, `2m`, `1m30s`, `500ms`, `10us`, `1.5h`, `0`. A bare number other than 0 has no unit and is refused.
+/// Parses `30s`, `2m`, `1m30s`, `500ms`, `10us`, `1.5h`, `0`. A bare number other than 0 has no
+/// unit and is refused.
 ///
 /// # Errors
 /// What was found and what is allowed.
@@ -68,8 +69,8 @@ pub fn print_duration(time: Duration) -> String {
     out
 }
 
-/// A measured time in nanoseconds, printed with three digits and the unit that fits: `812 ns`, `60.3 us`,
-/// `1.91 ms`, `2.50 s`.
+/// A measured time in nanoseconds, printed with three digits and the unit that fits: `812 ns`,
+/// `60.3 us`, `1.91 ms`, `2.50 s`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Nanos(pub f64);
 

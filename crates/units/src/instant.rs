@@ -3,7 +3,8 @@
 use std::ops::Add;
 use std::time::Duration;
 
-/// A moment on one host's monotonic clock, in nanoseconds. Instants of two hosts must never be subtracted.
+/// A moment on one host's monotonic clock, in nanoseconds. Instants of two hosts must never be
+/// subtracted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant {
     ns: u64,

@@ -1,10 +1,11 @@
 //! Quantities with their dimension: bytes, rates, percent, moments.
 //!
-//! For: every boundary between crates, so that a number never loses its unit. Not for: hot loops, which use raw
-//! integers named with their unit (`issued_ns`), nor for reading clocks, which no core does.
+//! For: every boundary between crates, so that a number never loses its unit. Not for: hot loops,
+//! which use raw integers named with their unit (`issued_ns`), nor for reading clocks, which no
+//! core does.
 //!
-//! Parsing accepts the habits of the field (`4k` is 4 KiB as in fio and Vdbench, `4KB` is decimal); printing is
-//! always IEC for bytes, and a rate carries `/s`.
+//! Parsing accepts the habits of the field (`4k` is 4 KiB as in fio and Vdbench, `4KB` is decimal);
+//! printing is always IEC for bytes, and a rate carries `/s`.
 
 mod bytes;
 mod duration;

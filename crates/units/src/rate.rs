@@ -8,7 +8,8 @@ use std::time::Duration;
 use crate::error::{parse_number, split_unit};
 use crate::{Bytes, ParseError};
 
-/// Operations per second. Prints as `12,345 ops/s`; parses `10000`, `10k` (decimal), `10000/s`, `2.5k ops/s`.
+/// Operations per second. Prints as `12,345 ops/s`; parses `10000`, `10k` (decimal), `10000/s`,
+/// `2.5k ops/s`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct OpsPerSec(f64);
 

@@ -5,7 +5,8 @@ use std::ptr::NonNull;
 
 /// Memory is aligned to this, enough for direct I/O everywhere.
 pub const ALIGN_BYTES: usize = 4096;
-/// From this size on the region asks for huge pages: a copy of many slots then stays within few TLB entries.
+/// From this size on the region asks for huge pages: a copy of many slots then stays within few TLB
+/// entries.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// `slots` slots of equal size in one mapping, zeroed.
@@ -31,7 +32,8 @@ impl Buffers {
             .checked_mul(slot_bytes)
             .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?
             .max(ALIGN_BYTES);
-        // SAFETY: an anonymous private mapping at an address of the kernel's choice aliases nothing.
+        // SAFETY: an anonymous private mapping at an address of the kernel's choice aliases
+        // nothing.
         let start = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -46,7 +48,8 @@ impl Buffers {
             return Err(io::Error::last_os_error());
         }
         if mapped_bytes >= HUGE_PAGE_BYTES {
-            // SAFETY: the range is the mapping made above. The answer is a hint's: a refusal changes nothing.
+            // SAFETY: the range is the mapping made above. The answer is a hint's: a refusal
+            // changes nothing.
             unsafe { libc::madvise(start, mapped_bytes, libc::MADV_HUGEPAGE) };
         }
         let start = NonNull::new(start.cast()).expect("mmap never returns null without MAP_FIXED");
@@ -67,7 +70,8 @@ impl Buffers {
     #[inline]
     pub fn slot(&mut self, slot: usize) -> &mut [u8] {
         assert!(slot < self.slots, "slot {slot} of {}", self.slots);
-        // SAFETY: the range lies within the mapping, which is initialised (zeroed) and borrowed through `self`.
+        // SAFETY: the range lies within the mapping, which is initialised (zeroed) and borrowed
+        // through `self`.
         unsafe {
             std::slice::from_raw_parts_mut(
                 self.start.as_ptr().add(slot * self.slot_bytes),

@@ -8,7 +8,8 @@ use crate::random;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
-    /// The next operation follows when one finishes, after a think time of `think_time_ns` nanoseconds.
+    /// The next operation follows when one finishes, after a think time of `think_time_ns`
+    /// nanoseconds.
     Closed {
         /// Time between a completion and the operation it makes due.
         think_time_ns: u64,
@@ -37,10 +38,11 @@ impl Arrival {
     }
 }
 
-/// The instant of step `step` of worker `lane` of `lanes`, in nanoseconds from the run's start, for a constant rate.
+/// The instant of step `step` of worker `lane` of `lanes`, in nanoseconds from the run's start, for
+/// a constant rate.
 ///
-/// The workers' schedules are staggered, so that their sum is evenly spaced: operation `i = step * lanes + lane` is
-/// due at `i / offered_rate`.
+/// The workers' schedules are staggered, so that their sum is evenly spaced: operation
+/// `i = step * lanes + lane` is due at `i / offered_rate`.
 pub fn constant_due_ns(offered_rate: f64, lane: u32, lanes: u32, step: u64) -> u64 {
     let index = step * u64::from(lanes) + u64::from(lane);
     // Exact for 2^53 ns (104 days): the product is formed before it is rounded.
@@ -49,8 +51,9 @@ pub fn constant_due_ns(offered_rate: f64, lane: u32, lanes: u32, step: u64) -> u
 
 /// The gap before step `step` of worker `lane`, in nanoseconds, for a Poisson process.
 ///
-/// Each worker draws exponential gaps of mean `lanes / offered_rate`; the sum of independent Poisson processes is a
-/// Poisson process of the summed rate (Kingman, "Poisson Processes", 1993, superposition theorem).
+/// Each worker draws exponential gaps of mean `lanes / offered_rate`; the sum of independent
+/// Poisson processes is a Poisson process of the summed rate (Kingman, "Poisson Processes", 1993,
+/// superposition theorem).
 pub fn poisson_gap_ns(seed: u64, offered_rate: f64, lane: u32, lanes: u32, step: u64) -> f64 {
     let bits = random::at(random::derive(seed, 0xA11 + u64::from(lane)), step);
     // 1 - u lies in (0, 1], so the logarithm is finite.

@@ -1,10 +1,11 @@
 //! What is written: data that is a pure function of (seed, file, offset, generation), with a stated
 //! compressibility and share of duplicates, so that it can be verified without being stored.
 //!
-//! A file is made of tiles (4,096 bytes; 512 where a stream's transfers are smaller). A unique tile begins with a
-//! stamp that says where it belongs and which write it came from; the rest is a window of a random pool XORed with a
-//! key of the tile, followed by a constant run that makes the tile as compressible as asked. A duplicate tile is one
-//! of a few tiles that carry no place, byte for byte the same wherever they stand.
+//! A file is made of tiles (4,096 bytes; 512 where a stream's transfers are smaller). A unique tile
+//! begins with a stamp that says where it belongs and which write it came from; the rest is a
+//! window of a random pool XORed with a key of the tile, followed by a constant run that makes the
+//! tile as compressible as asked. A duplicate tile is one of a few tiles that carry no place, byte
+//! for byte the same wherever they stand.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,8 @@ pub struct DataPattern {
     pub duplicate_permille: u16,
 }
 
-/// Bytes of the stamp at a tile's start: magic (4), generation (4), file (4), check (4), offset (8).
+/// Bytes of the stamp at a tile's start: magic (4), generation (4), file (4), check (4), offset
+/// (8).
 pub const STAMP_BYTES: usize = 24;
 const MAGIC_UNIQUE: u32 = 0x4643_5431;
 const MAGIC_DUPLICATE: u32 = 0x4643_5444;
@@ -102,8 +104,8 @@ impl TileMaker {
         self.tile_bytes
     }
 
-    /// Fills `buffer`, which stands at `offset_bytes` of `file`, with the data of write `generation`. Both the offset
-    /// and the length are multiples of the tile.
+    /// Fills `buffer`, which stands at `offset_bytes` of `file`, with the data of write
+    /// `generation`. Both the offset and the length are multiples of the tile.
     #[inline]
     pub fn fill(&self, file: u32, offset_bytes: u64, generation: u32, buffer: &mut [u8]) {
         let mut offset = offset_bytes;
@@ -175,8 +177,15 @@ impl TileMaker {
         &self.pool[start..start + self.random_bytes]
     }
 
-    /// Says what the tile at `offset_bytes` of `file` turned out to be. `scratch` is at least one tile long.
-    pub fn inspect(&self, file: u32, offset_bytes: u64, tile: &[u8], scratch: &mut [u8]) -> TileFound {
+    /// Says what the tile at `offset_bytes` of `file` turned out to be. `scratch` is at least one
+    /// tile long.
+    pub fn inspect(
+        &self,
+        file: u32,
+        offset_bytes: u64,
+        tile: &[u8],
+        scratch: &mut [u8],
+    ) -> TileFound {
         let word = |at: usize| u32::from_le_bytes(tile[at..at + 4].try_into().expect("four bytes"));
         let (magic, generation, owner, check) = (word(0), word(4), word(8), word(12));
         let offset = u64::from_le_bytes(tile[16..24].try_into().expect("eight bytes"));
@@ -200,11 +209,9 @@ impl TileMaker {
             _ => return TileFound::Misplaced { file: owner, offset_bytes: offset, generation },
         }
         match tile.iter().zip(expected.iter()).position(|(found, wanted)| found != wanted) {
-            Some(at) => TileFound::Corrupt {
-                at_byte: at as u32,
-                expected: expected[at],
-                found: tile[at],
-            },
+            Some(at) => {
+                TileFound::Corrupt { at_byte: at as u32, expected: expected[at], found: tile[at] }
+            }
             None if duplicate_here => TileFound::GoodDuplicate,
             None => TileFound::Good { generation },
         }

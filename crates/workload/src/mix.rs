@@ -3,11 +3,10 @@
 use crate::random;
 
 /// Multipliers coprime to 1,000, so that `place * m + c mod 1000` visits every number once.
-const MULTIPLIERS: [u16; 16] =
-    [7, 11, 13, 17, 19, 23, 27, 29, 31, 33, 37, 41, 43, 47, 49, 51];
+const MULTIPLIERS: [u16; 16] = [7, 11, 13, 17, 19, 23, 27, 29, 31, 33, 37, 41, 43, 47, 49, 51];
 
-/// The read/write mix of a stream. Of every thousand consecutive data operations of a worker, exactly
-/// `read_permille` are reads; which ones is drawn anew for each thousand.
+/// The read/write mix of a stream. Of every thousand consecutive data operations of a worker,
+/// exactly `read_permille` are reads; which ones is drawn anew for each thousand.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
     read_permille: u32,

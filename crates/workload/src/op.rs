@@ -48,7 +48,8 @@ pub struct Op {
     pub kind: OpKind,
 }
 
-/// The operations of one stream: a pure function of (seed, lane, step). Cheap to share, holds no position.
+/// The operations of one stream: a pure function of (seed, lane, step). Cheap to share, holds no
+/// position.
 #[derive(Clone, Debug)]
 pub struct OpStream {
     mix: Mix,
@@ -85,11 +86,15 @@ impl OpStream {
             .iter()
             .map(|size| {
                 weight += u64::from(size.weight);
-                assert!(size.size_bytes <= set.area_bytes, "the plan allows only transfers that fit");
+                assert!(
+                    size.size_bytes <= set.area_bytes,
+                    "the plan allows only transfers that fit"
+                );
                 let places_per_file = (set.area_bytes - size.size_bytes) / align_bytes + 1;
                 let places = places_per_file * u64::from(set.files);
                 SizeClass {
-                    size_bytes: u32::try_from(size.size_bytes).expect("the plan allows below 4 GiB"),
+                    size_bytes: u32::try_from(size.size_bytes)
+                        .expect("the plan allows below 4 GiB"),
                     weight_to_here: weight,
                     align_bytes,
                     places_per_file,

@@ -9,11 +9,13 @@ use crate::random::{self, CounterRng};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessPattern {
-    /// Each worker walks through the working set from a starting point of its own and wraps at the end.
+    /// Each worker walks through the working set from a starting point of its own and wraps at the
+    /// end.
     Sequential,
     /// Every place is equally likely, each time anew (with replacement).
     Uniform,
-    /// The k-th most popular place is chosen in proportion to `k^-theta`; popular places are scattered.
+    /// The k-th most popular place is chosen in proportion to `k^-theta`; popular places are
+    /// scattered.
     Zipf {
         /// The skew, above 0.
         theta: f64,
@@ -85,8 +87,8 @@ impl Places {
     }
 }
 
-/// A multiplier coprime to `places`, near the golden section of it: `rank * multiplier mod places` is a bijection
-/// that puts neighbouring ranks far apart.
+/// A multiplier coprime to `places`, near the golden section of it: `rank * multiplier mod places`
+/// is a bijection that puts neighbouring ranks far apart.
 fn scatter_multiplier(places: u64) -> u64 {
     let mut multiplier = ((places as f64 * 0.618_033_988_749_894_8) as u64).max(1);
     while greatest_common_divisor(multiplier, places) != 1 {

@@ -2,8 +2,8 @@
 
 /// Mixes a 64-bit counter into 64 well-distributed bits.
 ///
-/// Source: the finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators",
-/// OOPSLA 2014), with Stafford's variant 13 constants.
+/// Source: the finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
+/// generators", OOPSLA 2014), with Stafford's variant 13 constants.
 #[inline]
 pub const fn mix64(counter: u64) -> u64 {
     let z = counter.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -25,8 +25,8 @@ pub const fn derive(seed: u64, purpose: u64) -> u64 {
 
 /// Maps 64 random bits to `0..bound` without division.
 ///
-/// Source: Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019. The bias is below
-/// `bound / 2^64`.
+/// Source: Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019. The
+/// bias is below `bound / 2^64`.
 #[inline]
 pub const fn below(bits: u64, bound: u64) -> u64 {
     ((bits as u128 * bound as u128) >> 64) as u64

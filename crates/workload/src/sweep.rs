@@ -1,5 +1,6 @@
-//! Ranges that stand for several values: `1..32 x2` (doublings), `10..100 step 10`, also downwards (`100%..0% step
-//! 10%`). The first value always belongs to it; the last does where it is reached exactly.
+//! Ranges that stand for several values: `1..32 x2` (doublings), `10..100 step 10`, also downwards
+//! (`100%..0% step 10%`). The first value always belongs to it; the last does where it is reached
+//! exactly.
 
 use crate::value::Value;
 
