@@ -1,0 +1,312 @@
+//! The order of things: prepare, choose the engine, then run after run, each with its phases; and how each of them
+//! may end without losing what others measured.
+//!
+//! The user's first wish to stop lets the interval be finished, the second does not; either way what was measured is
+//! kept and nothing further is begun. A run that fails because too many of its operations failed does not keep the
+//! next one from being tried; a run that could not be carried on at all (a hung operation, a target that is gone)
+//! does.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use engine::drive::Stop;
+use engine::run::RunEnd;
+use metrics::interval::Interval;
+use metrics::run_record::Outcome;
+use metrics::warning::Warning;
+use target::directory::TargetDirectory;
+use target::fill::FillError;
+use target::refusal::Refusal;
+use target::storage::Storage;
+use workload::plan::{Plan, Run};
+
+use crate::announce::Announcer;
+use crate::event::{Event, Listener, ListenerError, Phase};
+use crate::fleet::{Fleet, FleetError, LocalFleet};
+use crate::prepare::{PrepareError, prepare};
+use crate::tolerance::Tolerance;
+
+/// Processor time taken away from this host beyond which its neighbours are said to disturb: a hundredth moves a p99.
+const STEAL_NOISY: f64 = 0.01;
+
+/// What the conductor is told of the host it runs on; it reads nothing itself.
+pub struct Host<'a> {
+    /// The host's memory, in bytes, if it is known.
+    pub memory_bytes: Option<u64>,
+    /// The share of the host's processor time that the hypervisor took since it was last asked, 0 to 1.
+    pub steal_since_last: &'a mut dyn FnMut() -> Option<f64>,
+}
+
+/// Why a plan could not be done. A run that failed is not that: its [`Outcome`] says so.
+#[derive(Debug, thiserror::Error)]
+pub enum ConductError {
+    /// The files are not what we left.
+    #[error(transparent)]
+    Refused(Refusal),
+    /// The files could not be written.
+    #[error("prepare the files: {0}")]
+    Fill(FillError),
+    /// No engine can use the target.
+    #[error(transparent)]
+    Fleet(FleetError),
+    /// Results could not be kept or shown, so no more were measured.
+    #[error("keep the results: {0}")]
+    Listener(ListenerError),
+}
+
+/// Does `plan` on this host: in `directory`, or on the null target without one.
+///
+/// # Errors
+/// See [`ConductError`]; listeners have been told how it ended.
+pub fn conduct(
+    plan: &Plan,
+    directory: Option<&mut TargetDirectory>,
+    host: Host<'_>,
+    stop: &Arc<Stop>,
+    listeners: &mut [&mut dyn Listener],
+) -> Result<Outcome, ConductError> {
+    let path = directory.as_ref().map(|directory| directory.path().to_path_buf());
+    let mut fleet = LocalFleet::new(plan, path);
+    conduct_with(&mut fleet, plan, directory, host, stop, listeners)
+}
+
+/// Does `plan` with `fleet`.
+///
+/// # Errors
+/// See [`ConductError`]; listeners have been told how it ended.
+pub fn conduct_with(
+    fleet: &mut dyn Fleet,
+    plan: &Plan,
+    mut directory: Option<&mut TargetDirectory>,
+    host: Host<'_>,
+    stop: &Arc<Stop>,
+    listeners: &mut [&mut dyn Listener],
+) -> Result<Outcome, ConductError> {
+    let mut announcer = Announcer::new(listeners);
+    let ready = match directory.as_deref_mut() {
+        Some(directory) => make_ready(directory, stop, &mut announcer),
+        None => Ok(ControlFlow::Continue(())),
+    };
+    let result = ready.and_then(|ready| match ready {
+        ControlFlow::Break(outcome) => Ok(outcome),
+        ControlFlow::Continue(()) => {
+            let storage = directory.as_deref().map(TargetDirectory::storage);
+            let mut conductor = Conductor { fleet, host, storage, stop, announcer: &mut announcer };
+            conductor.do_runs(plan)
+        }
+    });
+    let outcome = match &result {
+        Ok(outcome) => outcome.clone(),
+        Err(error) => Outcome::Failed { reason: error.to_string() },
+    };
+    announcer.tell(&Event::Finished { outcome });
+    match announcer.into_failure() {
+        Some(failure) => Err(ConductError::Listener(failure)),
+        None => result,
+    }
+}
+
+/// Prepares; breaks with the plan's outcome where the user stopped it.
+fn make_ready(
+    directory: &mut TargetDirectory,
+    stop: &Stop,
+    announcer: &mut Announcer<'_>,
+) -> Result<ControlFlow<Outcome>, ConductError> {
+    match prepare(directory, stop, announcer) {
+        Ok(()) => Ok(ControlFlow::Continue(())),
+        Err(PrepareError::Fill(FillError::Stopped)) => Ok(ControlFlow::Break(Outcome::Interrupted)),
+        Err(PrepareError::Fill(FillError::Refused(refusal)) | PrepareError::Refused(refusal)) => {
+            Err(ConductError::Refused(refusal))
+        }
+        Err(PrepareError::Fill(error)) => Err(ConductError::Fill(error)),
+    }
+}
+
+/// How a run ended, and whether the next one is begun.
+struct Ended {
+    outcome: Outcome,
+    go_on: bool,
+}
+
+/// What is needed to do the runs of a plan.
+struct Conductor<'c, 'h, 'a> {
+    fleet: &'c mut dyn Fleet,
+    host: Host<'h>,
+    storage: Option<&'c Storage>,
+    stop: &'c Arc<Stop>,
+    announcer: &'c mut Announcer<'a>,
+}
+
+impl Conductor<'_, '_, '_> {
+    fn do_runs(&mut self, plan: &Plan) -> Result<Outcome, ConductError> {
+        let used = self.fleet.choose_engine(plan).map_err(ConductError::Fleet)?;
+        self.announcer.tell(&Event::EngineChosen(used));
+        let (mut failed, mut first_failure) = (0, None);
+        for run in plan.runs() {
+            if self.stop.is_requested() {
+                return Ok(Outcome::Interrupted);
+            }
+            if self.announcer.failure().is_some() {
+                break;
+            }
+            let ended = self.do_run(run);
+            if let Outcome::Failed { reason } = &ended.outcome {
+                failed += 1;
+                first_failure.get_or_insert_with(|| format!("{}: {reason}", run.load_point()));
+            }
+            if ended.outcome == Outcome::Interrupted {
+                return Ok(Outcome::Interrupted);
+            }
+            if !ended.go_on {
+                break;
+            }
+        }
+        Ok(match first_failure {
+            None => Outcome::Done,
+            Some(first) if failed == 1 => Outcome::Failed { reason: first },
+            Some(first) => Outcome::Failed { reason: format!("{failed} runs failed; {first}") },
+        })
+    }
+
+    /// One run, from its first event to its last.
+    fn do_run(&mut self, run: &Run) -> Ended {
+        let started_unix_ms = unix_ms(SystemTime::now());
+        self.announcer.tell(&Event::RunStarted { run: Box::new(run.clone()), started_unix_ms });
+        self.warn_of_what_is_known(run);
+        // From here on only what is taken during the run counts.
+        (self.host.steal_since_last)();
+
+        let mut progress = Progress::begin(run, self.announcer);
+        // Ending this run must not end the plan.
+        let stop = Arc::new(Stop::below(Arc::clone(self.stop)));
+        let end = self.fleet.run(run, &stop, &mut |interval| progress.take(interval));
+        let too_many_failed = progress.too_many_failed;
+
+        let ended = judge(end, too_many_failed);
+        self.warn_of_what_was_seen(run, &ended.outcome);
+        let outcome = ended.outcome.clone();
+        self.announcer.tell(&Event::RunFinished { run_index: run.index, outcome });
+        ended
+    }
+
+    fn warn(&mut self, run: &Run, warning: Warning) {
+        self.announcer.tell(&Event::Warning { run_index: Some(run.index), warning });
+    }
+
+    /// Warnings that need no measurement.
+    fn warn_of_what_is_known(&mut self, run: &Run) {
+        let Some(storage) = self.storage else { return };
+        if storage.in_memory || !storage.direct.is_supported() {
+            let filesystem = storage.filesystem.clone();
+            self.warn(run, Warning::NotStorage { filesystem });
+        }
+        let working_set_bytes = buffered_bytes(run);
+        if let Some(memory_bytes) = self.host.memory_bytes
+            && working_set_bytes > 0
+            && working_set_bytes <= memory_bytes
+        {
+            self.warn(run, Warning::WorkingSetFitsCache { working_set_bytes, memory_bytes });
+        }
+    }
+
+    fn warn_of_what_was_seen(&mut self, run: &Run, outcome: &Outcome) {
+        if let Some(steal) = (self.host.steal_since_last)()
+            && steal > STEAL_NOISY
+        {
+            self.warn(run, Warning::HostNoisy { steal });
+        }
+        let reason = match outcome {
+            Outcome::Done => return,
+            Outcome::Interrupted => "interrupted by the user".to_owned(),
+            Outcome::Failed { reason } => reason.clone(),
+            Outcome::Aborted => "aborted".to_owned(),
+        };
+        self.warn(run, Warning::EndedEarly { reason });
+    }
+}
+
+/// Passes on the intervals of one run, its phases and its failures.
+struct Progress<'p, 'a> {
+    run_index: u32,
+    window: (u32, u32),
+    tolerance: Tolerance,
+    /// The run was ended because of them.
+    too_many_failed: bool,
+    announcer: &'p mut Announcer<'a>,
+}
+
+impl<'p, 'a> Progress<'p, 'a> {
+    fn begin(run: &Run, announcer: &'p mut Announcer<'a>) -> Progress<'p, 'a> {
+        let mut progress = Progress {
+            run_index: run.index,
+            window: run.phases.window(),
+            tolerance: Tolerance::new(run.tolerated_errors),
+            too_many_failed: false,
+            announcer,
+        };
+        let phase = if progress.window.0 == 0 { Phase::Measure } else { Phase::WarmUp };
+        progress.enter(phase);
+        progress
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        let run_index = Some(self.run_index);
+        self.announcer.tell(&Event::PhaseStarted { run_index, phase });
+    }
+
+    fn take(&mut self, interval: Interval) -> ControlFlow<String> {
+        let next = interval.index + 1;
+        let tolerated = self.tolerance.count(&interval);
+        let interval = Box::new(interval);
+        self.announcer.tell(&Event::Interval { run_index: self.run_index, interval });
+        let (first, end) = self.window;
+        if next == end {
+            self.enter(Phase::CoolDown);
+        } else if next == first {
+            self.enter(Phase::Measure);
+        }
+        if let Some(failure) = self.announcer.failure() {
+            return ControlFlow::Break(format!("results cannot be kept: {failure}"));
+        }
+        if let Err(reason) = tolerated {
+            self.too_many_failed = true;
+            return ControlFlow::Break(reason);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// What a run's end means. With particulars (data that was not what was written, operations that never returned) it is
+/// a failure whatever was tolerated: they are said in full.
+fn judge(end: Result<RunEnd, FleetError>, too_many_failed: bool) -> Ended {
+    let end = match end {
+        Ok(end) => end,
+        Err(error) => {
+            let reason = error.to_string();
+            return Ended { outcome: Outcome::Failed { reason }, go_on: false };
+        }
+    };
+    // A run that was ended as failed by somebody else than its tolerance has lost its target.
+    let go_on = too_many_failed || !matches!(end.outcome, Outcome::Failed { .. });
+    let particulars = end.details.join("\n");
+    let outcome = match end.outcome {
+        outcome if particulars.is_empty() => outcome,
+        Outcome::Failed { reason } => {
+            Outcome::Failed { reason: format!("{reason}\n{particulars}") }
+        }
+        Outcome::Done => Outcome::Failed { reason: particulars },
+        other => other,
+    };
+    Ended { outcome, go_on }
+}
+
+/// Bytes that the run's buffered streams can touch.
+fn buffered_bytes(run: &Run) -> u64 {
+    let buffered = run.streams.iter().filter(|stream| !stream.direct);
+    buffered.map(|stream| u64::from(stream.working_set.files) * stream.working_set.area_bytes).sum()
+}
+
+fn unix_ms(now: SystemTime) -> u64 {
+    now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}

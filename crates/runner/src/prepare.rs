@@ -1,0 +1,81 @@
+//! The prepare phase: what is there is checked, what is missing is written, and all is checked again.
+//!
+//! The check comes first so that a refusal does not wait for a long fill, and again at the end because no read may be
+//! measured on files that were not checked as they are.
+
+use std::time::{Duration, Instant};
+
+use engine::drive::Stop;
+use metrics::run_record::Prepared;
+use target::directory::TargetDirectory;
+use target::fill::FillError;
+use target::refusal::Refusal;
+use workload::plan::FileSet;
+
+use crate::announce::Announcer;
+use crate::event::{Event, Phase};
+
+/// Progress is told at most this often.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// Why the prepare phase ended before its end.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// Files are not what we left, and were not to be refilled.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The fill ended early.
+    #[error(transparent)]
+    Fill(#[from] FillError),
+}
+
+/// Makes all files of the plan ready, in `directory`.
+///
+/// # Errors
+/// A file is refused, cannot be written, or the user stopped the fill.
+pub fn prepare(
+    directory: &mut TargetDirectory,
+    stop: &Stop,
+    announcer: &mut Announcer<'_>,
+) -> Result<(), PrepareError> {
+    announcer.tell(&Event::PhaseStarted { run_index: None, phase: Phase::Prepare });
+    let sets = directory.file_sets().to_vec();
+    for set in &sets {
+        if directory.refill() {
+            directory.distrust(set)?;
+        } else {
+            directory.check(set)?;
+        }
+    }
+    for set in &sets {
+        let prepared = fill(directory, set, stop, announcer)?;
+        announcer.tell(&Event::PrepareFinished(prepared));
+    }
+    for set in &sets {
+        directory.check(set)?;
+    }
+    Ok(())
+}
+
+fn fill(
+    directory: &mut TargetDirectory,
+    set: &FileSet,
+    stop: &Stop,
+    announcer: &mut Announcer<'_>,
+) -> Result<Prepared, FillError> {
+    let began = Instant::now();
+    let mut told: Option<Instant> = None;
+    let mut progress = |written_bytes: u64, total_bytes: u64| {
+        let now = Instant::now();
+        let due = told.is_none_or(|told| now.duration_since(told) >= PROGRESS_EVERY);
+        if due || written_bytes == total_bytes {
+            told = Some(now);
+            let stream = set.stream.clone();
+            announcer.tell(&Event::PrepareProgress { stream, written_bytes, total_bytes });
+        }
+    };
+    let stopped = || stop.is_requested();
+    let written_bytes = directory.fill(set, &stopped, &mut progress)?;
+    let took_ns = began.elapsed().as_nanos() as u64;
+    Ok(Prepared { stream: set.stream.clone(), written_bytes, took_ns })
+}

@@ -1,0 +1,151 @@
+//! When failed operations end a run, and how that is said.
+
+use metrics::interval::Interval;
+use workload::op::OpKind;
+use workload::outcome::ErrorKind;
+
+/// Failed operations of a run so far.
+#[derive(Clone, Debug)]
+pub struct Tolerance {
+    tolerated: u64,
+    /// `failed[OpKind][ErrorKind]`.
+    failed: [[u64; ErrorKind::COUNT]; OpKind::COUNT],
+}
+
+impl Tolerance {
+    /// None failed; `tolerated` may.
+    pub const fn new(tolerated: u64) -> Tolerance {
+        Tolerance { tolerated, failed: [[0; ErrorKind::COUNT]; OpKind::COUNT] }
+    }
+
+    /// Counts an interval's failures of all streams. Answers with the reason to end the run once more failed than is
+    /// tolerated.
+    pub fn count(&mut self, interval: &Interval) -> Result<(), String> {
+        for stream in &interval.streams {
+            for (sums, kind) in self.failed.iter_mut().zip(&stream.kinds) {
+                for (sum, count) in sums.iter_mut().zip(&kind.failed) {
+                    *sum += count;
+                }
+            }
+        }
+        let failed = self.failed.iter().flatten().sum::<u64>();
+        if failed > self.tolerated { Err(self.reason(failed)) } else { Ok(()) }
+    }
+
+    /// What failed, how often, and what to do about the most frequent kind.
+    fn reason(&self, failed: u64) -> String {
+        let mut kinds: Vec<(u64, OpKind, ErrorKind)> = Vec::new();
+        for op in OpKind::ALL {
+            for error in ErrorKind::ALL {
+                let count = self.failed[op as usize][error as usize];
+                if count > 0 {
+                    kinds.push((count, op, error));
+                }
+            }
+        }
+        kinds.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
+        let words: Vec<String> = kinds
+            .iter()
+            .map(|(count, op, error)| format!("{count} {} ({})", op.name(), meaning(*error)))
+            .collect();
+        let operations = if failed == 1 { "operation" } else { "operations" };
+        let remedy = kinds.first().map_or("", |(_, _, error)| remedy(*error));
+        format!(
+            "{failed} {operations} failed, {} tolerated: {}; {remedy}",
+            self.tolerated,
+            words.join(", ")
+        )
+    }
+}
+
+/// The kind in a user's words.
+const fn meaning(error: ErrorKind) -> &'static str {
+    match error {
+        ErrorKind::InputOutput => "I/O error, EIO",
+        ErrorKind::NoSpace => "no space left, ENOSPC",
+        ErrorKind::ReadOnly => "not writable, EROFS or EACCES",
+        ErrorKind::Gone => "file gone, ENOENT or ESTALE",
+        ErrorKind::Short => "short transfer",
+        ErrorKind::Corrupt => "data is not what was written",
+        ErrorKind::Deadline => "not returned within the deadline",
+        ErrorKind::Interrupted => "interrupted, EINTR or EAGAIN",
+        ErrorKind::Invalid => "refused as invalid, EINVAL",
+        ErrorKind::Other => "another error",
+    }
+}
+
+/// What to do about it.
+const fn remedy(error: ErrorKind) -> &'static str {
+    match error {
+        ErrorKind::InputOutput => {
+            "look into the kernel's log (`dmesg`) for the device or the server"
+        }
+        ErrorKind::NoSpace => "free some space or a quota, or use a smaller working set",
+        ErrorKind::ReadOnly => {
+            "the file system may have been remounted read-only after an error: see `dmesg`"
+        }
+        ErrorKind::Gone => {
+            "somebody removed or replaced the files while the run was going on; run again"
+        }
+        ErrorKind::Short => {
+            "somebody cut the files off while the run was going on; run again with `--refill`"
+        }
+        ErrorKind::Corrupt => {
+            "the storage returned wrong data, or somebody else writes to these files"
+        }
+        ErrorKind::Deadline => "the storage hangs: see `dmesg` and the server",
+        ErrorKind::Interrupted => "signals disturb this host; run without debuggers or tracers",
+        ErrorKind::Invalid => {
+            "the file system may want other alignment for direct I/O; try `--buffered`"
+        }
+        ErrorKind::Other => "look into the kernel's log (`dmesg`)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metrics::interval::StreamInterval;
+
+    use super::*;
+
+    fn interval(failures: &[(OpKind, ErrorKind, u64)]) -> Interval {
+        let mut stream = StreamInterval::default();
+        for (op, error, count) in failures {
+            stream.kinds[*op as usize].failed[*error as usize] = *count;
+        }
+        Interval { streams: vec![stream], ..Interval::default() }
+    }
+
+    #[test]
+    fn as_many_failures_as_are_tolerated_do_not_end_a_run() {
+        let mut tolerance = Tolerance::new(3);
+        let two = interval(&[(OpKind::Read, ErrorKind::InputOutput, 2)]);
+        let one = interval(&[(OpKind::Write, ErrorKind::NoSpace, 1)]);
+        assert_eq!(tolerance.count(&two), Ok(()));
+        assert_eq!(tolerance.count(&one), Ok(()));
+        assert!(tolerance.count(&one).is_err());
+    }
+
+    #[test]
+    fn the_reason_names_kinds_counts_and_a_remedy_for_the_most_frequent() {
+        let mut tolerance = Tolerance::new(0);
+        let failures =
+            [(OpKind::Read, ErrorKind::Short, 2), (OpKind::Write, ErrorKind::NoSpace, 40)];
+        assert_eq!(
+            tolerance.count(&interval(&failures)).unwrap_err(),
+            "42 operations failed, 0 tolerated: 40 write (no space left, ENOSPC), \
+             2 read (short transfer); \
+             free some space or a quota, or use a smaller working set"
+        );
+    }
+
+    #[test]
+    fn every_kind_of_error_has_a_meaning_and_a_remedy() {
+        for error in ErrorKind::ALL {
+            let mut tolerance = Tolerance::new(0);
+            let reason = tolerance.count(&interval(&[(OpKind::Read, error, 1)])).unwrap_err();
+            assert!(reason.starts_with("1 operation failed, 0 tolerated: 1 read ("), "{reason}");
+            assert!(reason.contains(meaning(error)) && reason.ends_with(remedy(error)));
+        }
+    }
+}
