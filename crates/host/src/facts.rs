@@ -1,0 +1,220 @@
+//! The facts that are stored with every result: `(name, value)`, ordered by name.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::cpu::CpuInfo;
+use crate::{Root, device, mounts};
+
+/// What this host is and how it is set.
+pub fn environment(root: &Root) -> Vec<(String, String)> {
+    let mut facts: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: Option<String>| {
+        facts.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    for (name, entry) in ENTRIES {
+        add(name, root.text(entry));
+    }
+    let cpuinfo = root.text("proc/cpuinfo").map(|text| CpuInfo::parse(&text)).unwrap_or_default();
+    add("cpu.count", (cpuinfo.count > 0).then(|| cpuinfo.count.to_string()));
+    add("cpu.model", cpuinfo.model);
+    add("memory.bytes", memory_bytes(root).map(|bytes| bytes.to_string()));
+    add("os.name", root.text("etc/os-release").and_then(|text| os_name(&text)));
+    let limits = root.text("proc/self/limits").unwrap_or_default();
+    add("limit.locked_memory_bytes", soft_limit(&limits, "Max locked memory"));
+    add("limit.open_files", soft_limit(&limits, "Max open files"));
+    add("virtualisation", virtualisation(root, cpuinfo.virtual_machine));
+    facts.sort();
+    facts
+}
+
+/// What `path`, which must exist, is stored on and how that is mounted.
+pub fn target_environment(root: &Root, path: &Path) -> Vec<(String, String)> {
+    let Ok(path) = fs::canonicalize(path) else { return Vec::new() };
+    let device = fs::metadata(&path).ok().map(|found| {
+        let number = found.dev();
+        (rustix::fs::major(number), rustix::fs::minor(number))
+    });
+    let mut facts = mount_facts(root, &path, device);
+    if let Ok(space) = rustix::fs::statvfs(&path) {
+        let mut add = |name: &str, blocks: u64| {
+            let bytes = blocks.saturating_mul(space.f_frsize);
+            facts.push((name.to_owned(), bytes.to_string()));
+        };
+        add("filesystem.free_bytes", space.f_bavail);
+        add("filesystem.size_bytes", space.f_blocks);
+    }
+    facts.sort();
+    facts
+}
+
+/// The host's memory, in bytes.
+pub fn memory_bytes(root: &Root) -> Option<u64> {
+    let meminfo = root.text("proc/meminfo")?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    // Always in units of 1,024 bytes, which the kernel writes as `kB`: proc_meminfo(5).
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}
+
+/// Facts that are the whole text of a file.
+const ENTRIES: &[(&str, &str)] = &[
+    ("clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    ("cpu.governor", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+    ("cpu.isolated", "sys/devices/system/cpu/isolated"),
+    ("cpu.quota", "sys/fs/cgroup/cpu.max"),
+    ("cpu.smt", "sys/devices/system/cpu/smt/active"),
+    ("host.name", "proc/sys/kernel/hostname"),
+    ("io_uring.disabled", "proc/sys/kernel/io_uring_disabled"),
+    ("kernel.release", "proc/sys/kernel/osrelease"),
+    ("kernel.version", "proc/sys/kernel/version"),
+    ("machine.product", "sys/class/dmi/id/product_name"),
+    ("machine.vendor", "sys/class/dmi/id/sys_vendor"),
+    ("memory.dirty_ratio", "proc/sys/vm/dirty_ratio"),
+    ("memory.transparent_huge_pages", "sys/kernel/mm/transparent_hugepage/enabled"),
+    ("sunrpc.tcp_slot_table_entries", "proc/sys/sunrpc/tcp_slot_table_entries"),
+];
+
+fn mount_facts(root: &Root, path: &Path, device: Option<(u32, u32)>) -> Vec<(String, String)> {
+    let mountinfo = fs::read(root.path("proc/self/mountinfo")).unwrap_or_default();
+    let mounts = mounts::parse(&mountinfo);
+    let mount = mounts::covering(&mounts, path);
+    let mut facts = Vec::new();
+    if let Some(mount) = mount {
+        let mut add = |name: &str, value: &str| facts.push((name.to_owned(), value.to_owned()));
+        add("filesystem.type", &mount.filesystem);
+        add("mount.options", &mount.options);
+        add("mount.point", &mount.point.to_string_lossy());
+        add("mount.source", &mount.source);
+        add("mount.super_options", &mount.super_options);
+    }
+    // Some file systems (btrfs) show files a device number of their own; their mount has the same, or the disk's.
+    let number = mount.map(|mount| mount.device).or(device);
+    facts.extend(number.into_iter().flat_map(|number| device::facts(root, number)));
+    facts
+}
+
+/// The value of `PRETTY_NAME`: os-release(5).
+fn os_name(os_release: &str) -> Option<String> {
+    let value = os_release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(value.trim_matches(['"', '\'']).to_owned())
+}
+
+/// The soft limit of that name from `/proc/self/limits`.
+fn soft_limit(limits: &str, name: &str) -> Option<String> {
+    let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_ascii_whitespace().next().map(str::to_owned)
+}
+
+/// What the host runs in, if it is not a machine of its own.
+fn virtualisation(root: &Root, virtual_machine: bool) -> Option<String> {
+    let container = [".dockerenv", "run/.containerenv", "var/run/secrets/kubernetes.io"]
+        .iter()
+        .any(|entry| root.path(entry).exists());
+    let hypervisor = root.text("sys/hypervisor/type");
+    let machine = match hypervisor {
+        Some(name) => Some(format!("virtual machine ({name})")),
+        None => virtual_machine.then(|| "virtual machine".to_owned()),
+    };
+    match (machine, container) {
+        (Some(machine), true) => Some(format!("container in a {machine}")),
+        (None, true) => Some("container".to_owned()),
+        (machine, false) => machine,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parts of a virtual machine with an NFS mount that are looked at.
+    fn system() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let files = [
+            ("proc/sys/kernel/osrelease", "6.8.0-1015-azure\n"),
+            ("proc/sys/kernel/version", "#17-Ubuntu SMP\n"),
+            ("proc/sys/kernel/io_uring_disabled", "0\n"),
+            ("proc/cpuinfo", "processor: 0\nmodel name: EPYC\nflags: hypervisor\nprocessor: 1\n"),
+            ("proc/meminfo", "MemTotal:       16393932 kB\nMemFree:         1 kB\n"),
+            (
+                "proc/self/limits",
+                "Limit                     Soft Limit           Hard Limit           Units\n\
+                 Max open files            1024                 524288               files\n\
+                 Max locked memory         67108864             67108864             bytes\n",
+            ),
+            ("etc/os-release", "ID=ubuntu\nPRETTY_NAME=\"Ubuntu 24.04.1 LTS\"\n"),
+            (
+                "proc/self/mountinfo",
+                "27 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n\
+                 61 27 0:52 / /mnt/vol1 rw,relatime - nfs 10.0.0.4:/vol1 rw,vers=3,nconnect=8\n",
+            ),
+        ];
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        root
+    }
+
+    fn pairs(facts: &[(String, String)]) -> Vec<(&str, &str)> {
+        facts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    #[test]
+    fn facts_of_the_host_come_ordered_by_name() {
+        let facts = environment(&Root::at(system().path()));
+        let expected = [
+            ("cpu.count", "2"),
+            ("cpu.model", "EPYC"),
+            ("io_uring.disabled", "0"),
+            ("kernel.release", "6.8.0-1015-azure"),
+            ("kernel.version", "#17-Ubuntu SMP"),
+            ("limit.locked_memory_bytes", "67108864"),
+            ("limit.open_files", "1024"),
+            ("memory.bytes", "16787386368"),
+            ("os.name", "Ubuntu 24.04.1 LTS"),
+            ("virtualisation", "virtual machine"),
+        ];
+        assert_eq!(pairs(&facts), expected);
+    }
+
+    #[test]
+    fn a_network_mount_is_told_with_its_options_and_without_a_device() {
+        let root = system();
+        let facts =
+            mount_facts(&Root::at(root.path()), Path::new("/mnt/vol1/fourcorners"), Some((0, 52)));
+        let expected = [
+            ("filesystem.type", "nfs"),
+            ("mount.options", "rw,relatime"),
+            ("mount.point", "/mnt/vol1"),
+            ("mount.source", "10.0.0.4:/vol1"),
+            ("mount.super_options", "rw,vers=3,nconnect=8"),
+        ];
+        assert_eq!(pairs(&facts), expected);
+    }
+
+    #[test]
+    fn a_system_that_tells_nothing_has_no_facts() {
+        let empty = tempfile::tempdir().unwrap();
+        assert_eq!(environment(&Root::at(empty.path())), []);
+        assert_eq!(mount_facts(&Root::at(empty.path()), Path::new("/x"), None), []);
+    }
+
+    #[test]
+    fn this_host_and_its_temporary_directory_can_be_told() {
+        let root = Root::of_this_host();
+        let names = |facts: Vec<(String, String)>| -> Vec<String> {
+            facts.into_iter().map(|(name, _)| name).collect()
+        };
+        let host = names(environment(&root));
+        assert!(host.contains(&"kernel.release".to_owned()), "{host:?}");
+        assert!(host.is_sorted());
+        let target = names(target_environment(&root, &std::env::temp_dir()));
+        for wanted in ["filesystem.free_bytes", "filesystem.type", "mount.point", "mount.source"] {
+            assert!(target.contains(&wanted.to_owned()), "{target:?}");
+        }
+        assert!(target.is_sorted());
+    }
+}
