@@ -111,8 +111,7 @@ impl Collector {
     pub(crate) fn gather(&mut self) -> Option<Interval> {
         let process = *self.sampled.get_or_insert_with(ProcessCpu::read);
         let delivered = |end: &CollectorEnd| !end.full.is_empty();
-        let complete =
-            self.ends.iter().all(|end| delivered(end) || end.full.is_abandoned());
+        let complete = self.ends.iter().all(|end| delivered(end) || end.full.is_abandoned());
         // A worker may deliver its last tally and go between the two looks.
         if !complete || !self.ends.iter().any(delivered) {
             return None;
@@ -138,7 +137,8 @@ impl Collector {
             }
             let at_end = end.pulse.cpu_at_end_ns();
             let cpu_ns = at_end.or_else(|| cpu::thread_cpu_ns(end.tid)).unwrap_or(end.cpu_ns);
-            let (stream, lane, used_ns) = (end.stream as u32, end.lane, cpu_ns.saturating_sub(end.cpu_ns));
+            let (stream, lane, used_ns) =
+                (end.stream as u32, end.lane, cpu_ns.saturating_sub(end.cpu_ns));
             end.cpu_ns = cpu_ns;
             match interval.workers.last_mut() {
                 // The threads of one lane follow each other and are one worker.

@@ -8,7 +8,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use target::posix::FileAccess;
 use target::psync::Psync;
 use target::ring::RingFiles;
-use target::{Completion, Target, TargetError};
+use target::{Completion, Target, TargetError, Wait};
 use workload::op::{Op, OpKind};
 use workload::plan::EngineChoice;
 use workload::random;
@@ -89,13 +89,13 @@ fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, Targe
             target.submit(tag, &op)?;
             index += 1;
         }
-        target.reap(TRIAL, &mut done)?;
+        target.reap(Wait::Precise(TRIAL), &mut done)?;
         completed += done.len() as u64;
         free.extend(done.drain(..).map(|completion| completion.tag));
     }
     let rate = completed as f64 / began.elapsed().as_secs_f64();
     while free.len() < depth as usize {
-        target.reap(TRIAL, &mut done)?;
+        target.reap(Wait::Precise(TRIAL), &mut done)?;
         if done.is_empty() && began.elapsed() > Duration::from_secs(60) {
             break;
         }

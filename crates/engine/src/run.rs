@@ -460,8 +460,10 @@ impl Thread {
         tally: Box<Tally>,
     ) -> Result<Ended, TargetError> {
         if let Some(processor) = job.processor {
-            crate::probe::pin(processor)
-                .map_err(|source| TargetError::Drive { target: "a processor".to_owned(), source })?;
+            crate::probe::pin(processor).map_err(|source| TargetError::Drive {
+                target: "a processor".to_owned(),
+                source,
+            })?;
         }
         let depth = job.assigned.queue_depth;
         match (&job.access, job.engine) {

@@ -12,6 +12,9 @@ pub trait Schedule {
     /// Whether operations become due whatever completes.
     const OPEN: bool;
 
+    /// Whether an operation is due whenever a slot is free, so that due instants are never waited for.
+    const ANSWERS_ONLY: bool = false;
+
     /// The instant at which the next operation is due; `u64::MAX` while none is known.
     fn next_due_ns(&self) -> u64;
 
@@ -32,6 +35,7 @@ pub struct Closed;
 
 impl Schedule for Closed {
     const OPEN: bool = false;
+    const ANSWERS_ONLY: bool = true;
 
     #[inline]
     fn next_due_ns(&self) -> u64 {

@@ -197,12 +197,7 @@ impl Tiles {
         }
     }
 
-    fn check(
-        &mut self,
-        tag: u32,
-        slot: &Slot,
-        target: &mut impl Target,
-    ) -> Result<(), ErrorKind> {
+    fn check(&mut self, tag: u32, slot: &Slot, target: &mut impl Target) -> Result<(), ErrorKind> {
         match slot.op.kind {
             OpKind::Fsync => return Ok(()),
             OpKind::Write => {

@@ -194,8 +194,7 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
     #[cold]
     fn record_failure(&mut self, tag: u32, slot: &Slot, result: i32) {
         self.data.failed(tag, slot);
-        let error =
-            if result < 0 { ErrorKind::from_errno(-result) } else { ErrorKind::Short };
+        let error = if result < 0 { ErrorKind::from_errno(-result) } else { ErrorKind::Short };
         self.recorder.fail(slot.op.kind, error);
     }
 

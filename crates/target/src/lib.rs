@@ -19,8 +19,7 @@ pub mod refusal;
 pub mod storage;
 pub mod truth;
 
-use std::time::Duration;
-
+pub use uring::ring::Wait;
 use workload::op::Op;
 
 /// The end of one operation.
@@ -70,14 +69,21 @@ pub trait Target {
     fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError>;
 
     /// Sends what was submitted, in one system call, and appends what has completed. Waits until at least one
-    /// operation has completed or `wait` has passed; with a `wait` of zero it sends and only looks.
+    /// operation has completed or `wait` is over; a spurious early return is allowed.
     ///
     /// # Errors
     /// The target is gone for good.
-    fn reap(&mut self, wait: Duration, done: &mut Vec<Completion>) -> Result<(), TargetError>;
+    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError>;
 
     /// The memory of slot `tag`, of the largest transfer size: filled by the engine before a write, inspected after
     /// a read. `None` where no data moves (the null target).
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]>;
+}
 
+/// Waits where nothing can complete meanwhile: for targets that complete operations when they are submitted.
+fn sleep(wait: Wait) {
+    match wait {
+        Wait::Look => {}
+        Wait::Precise(wait) | Wait::Coarse(wait) => std::thread::sleep(wait),
+    }
 }

@@ -1,10 +1,8 @@
 //! The null target: every operation completes at once and moves no data. It shows the generator's own ceiling.
 
-use std::time::Duration;
-
 use workload::op::Op;
 
-use crate::{Completion, Target, TargetError};
+use crate::{Completion, Target, TargetError, Wait};
 
 /// Completes at the next reap whatever was submitted.
 #[derive(Debug)]
@@ -27,9 +25,9 @@ impl Target for Null {
     }
 
     #[inline]
-    fn reap(&mut self, wait: Duration, done: &mut Vec<Completion>) -> Result<(), TargetError> {
-        if self.submitted.is_empty() && !wait.is_zero() {
-            std::thread::sleep(wait);
+    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+        if self.submitted.is_empty() {
+            crate::sleep(wait);
         }
         done.append(&mut self.submitted);
         Ok(())

@@ -4,13 +4,11 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::time::Duration;
-
 use uring::buffers::Buffers;
 use workload::op::{Op, OpKind};
 
 use crate::posix::{self, FileAccess};
-use crate::{Completion, Target, TargetError};
+use crate::{Completion, Target, TargetError, Wait};
 
 /// EINTR is answered by trying again, at most this often; a signal storm must not hang an operation.
 const INTERRUPTED_TRIES_MAX: u32 = 100;
@@ -69,11 +67,10 @@ impl Target for Psync {
     }
 
     #[inline]
-    fn reap(&mut self, wait: Duration, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError> {
         match self.finished.take() {
             Some(completion) => done.push(completion),
-            None if !wait.is_zero() => std::thread::sleep(wait),
-            None => {}
+            None => crate::sleep(wait),
         }
         Ok(())
     }

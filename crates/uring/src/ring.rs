@@ -12,6 +12,18 @@ use io_uring::{IoUring, opcode};
 
 use crate::buffers::Buffers;
 
+/// How long [`Ring::enter`] waits for a completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Not at all: send, and look.
+    Look,
+    /// Until this time has passed, to the microsecond. Arms a timer in the kernel for each wait.
+    Precise(Duration),
+    /// At most this long, where every later wait of the ring ends later than this one. One standing timer serves many
+    /// waits: arming one for each costs a microsecond or two in a virtual machine, where it leaves the guest.
+    Coarse(Duration),
+}
+
 /// What a ring was granted by this kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
@@ -31,8 +43,19 @@ pub struct Ring {
     /// `in_flight[tag]`: the kernel may touch the slot's memory.
     in_flight: Vec<bool>,
     outstanding: usize,
-    unsubmitted: usize,
+    unsent: usize,
+    /// The standing timer of [`Wait::Coarse`] is in the kernel.
+    timer_armed: bool,
+    /// Its duration; the kernel reads it when the timer is sent, so it must not move.
+    timer: Box<Timespec>,
 }
+
+/// The standing timer's user data; tags are smaller.
+const TIMER: u64 = u64::MAX;
+/// The standing timer fires at least this often.
+const TIMER_MAX: Duration = Duration::from_millis(100);
+/// Shorter waits than this are timed precisely.
+const COARSE_MIN: Duration = Duration::from_millis(2);
 
 impl Ring {
     /// Makes a ring for operations tagged `0..buffers.slots()` on `files`. Must be called by the thread that will use
@@ -42,7 +65,7 @@ impl Ring {
     /// io_uring is refused (old kernel, `kernel.io_uring_disabled`, seccomp), or files cannot be registered.
     pub fn open(files: Vec<OwnedFd>, buffers: Buffers) -> io::Result<Ring> {
         let depth = buffers.slots();
-        let entries = u32::try_from(depth.next_power_of_two().max(2))
+        let entries = u32::try_from((depth + 1).next_power_of_two())
             .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         let (ring, defer_taskrun) = build(entries)?;
         let descriptors: Vec<i32> = files.iter().map(AsRawFd::as_raw_fd).collect();
@@ -63,13 +86,21 @@ impl Ring {
             files,
             granted: Granted { defer_taskrun, fixed_buffers },
             outstanding: 0,
-            unsubmitted: 0,
+            unsent: 0,
+            timer_armed: false,
+            timer: Box::new(Timespec::new()),
         })
     }
 
     /// What this kernel granted.
     pub fn granted(&self) -> Granted {
         self.granted
+    }
+
+    /// Operations queued and not yet sent.
+    #[inline]
+    pub fn unsent(&self) -> usize {
+        self.unsent
     }
 
     /// The memory of slot `tag`, which must not be in flight.
@@ -114,22 +145,30 @@ impl Ring {
         self.push(entry.user_data(u64::from(tag)));
     }
 
-    /// Sends what is queued. Then, with `wait` above zero, waits until one operation has completed or `wait` has
-    /// passed. Enters the kernel at most once, and not at all where nothing is queued and `wait` is zero and the
-    /// kernel has nothing to deliver.
+    /// Sends what is queued, then waits until one operation has completed or `wait` is over. Enters the kernel at most
+    /// once, and not at all where there is nothing to send, nothing to deliver, and no wait.
     ///
     /// # Errors
     /// The ring is unusable. A wait that a signal interrupts is not an error.
     #[inline]
-    pub fn enter(&mut self, wait: Duration) -> io::Result<()> {
-        let answer = if wait.is_zero() {
-            if self.unsubmitted == 0 && !self.ring.submission().taskrun() {
-                return Ok(());
+    pub fn enter(&mut self, wait: Wait) -> io::Result<()> {
+        let answer = match wait {
+            Wait::Look => {
+                if self.unsent == 0 && !self.ring.submission().taskrun() {
+                    return Ok(());
+                }
+                self.ring.submit()
             }
-            self.ring.submit()
-        } else {
-            let timeout = Timespec::new().sec(wait.as_secs()).nsec(wait.subsec_nanos());
-            self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+            Wait::Coarse(wait) if wait >= COARSE_MIN => {
+                if !self.timer_armed {
+                    self.arm_timer(wait.min(TIMER_MAX));
+                }
+                self.ring.submit_and_wait(1)
+            }
+            Wait::Precise(wait) | Wait::Coarse(wait) => {
+                let timeout = Timespec::new().sec(wait.as_secs()).nsec(wait.subsec_nanos());
+                self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+            }
         };
         match answer {
             Ok(_) => {}
@@ -140,8 +179,17 @@ impl Ring {
                 _ => return Err(error),
             },
         }
-        self.unsubmitted = self.ring.submission().len();
+        self.unsent = self.ring.submission().len();
         Ok(())
+    }
+
+    fn arm_timer(&mut self, time: Duration) {
+        *self.timer = Timespec::new().sec(time.as_secs()).nsec(time.subsec_nanos());
+        let entry = opcode::Timeout::new(&raw const *self.timer).build().user_data(TIMER);
+        // SAFETY: the duration is boxed and is not changed while the timer is armed.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        pushed.expect("the queue has an entry for the timer beside those of the slots");
+        self.timer_armed = true;
     }
 
     /// Calls `each(tag, result)` for every operation that has completed; `result` is the bytes moved or a negated
@@ -149,6 +197,10 @@ impl Ring {
     #[inline]
     pub fn drain(&mut self, mut each: impl FnMut(u32, i32)) {
         for entry in self.ring.completion() {
+            if entry.user_data() == TIMER {
+                self.timer_armed = false;
+                continue;
+            }
             let tag = entry.user_data() as u32;
             self.in_flight[tag as usize] = false;
             self.outstanding -= 1;
@@ -175,7 +227,7 @@ impl Ring {
         // another operation; it is neither lent out (`slot`) nor unmapped (`Drop`) before the completion.
         let pushed = unsafe { self.ring.submission().push(&entry) };
         pushed.expect("the queue has an entry for each slot, and a slot has one operation");
-        self.unsubmitted += 1;
+        self.unsent += 1;
     }
 
     fn memory(&mut self) -> &mut Buffers {
@@ -232,7 +284,7 @@ mod tests {
     fn done(ring: &mut Ring, wanted: usize) -> Vec<(u32, i32)> {
         let mut all = Vec::new();
         for _ in 0..1000 {
-            ring.enter(Duration::from_millis(100)).expect("the ring works");
+            ring.enter(Wait::Coarse(Duration::from_millis(100))).expect("the ring works");
             ring.drain(|tag, result| all.push((tag, result)));
             if all.len() >= wanted {
                 break;
