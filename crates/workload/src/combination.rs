@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::keys::TILE;
 use crate::pattern::AccessPattern;
 use crate::plan::{Phases, Stream, WeightedSize, WorkingSet};
-use crate::resolve::{Layer, Taken};
+use crate::resolve::{DEFAULTS_FILE, Layer, Taken};
 use crate::value::Value;
 
 /// Slots hold their buffers for the whole run: more memory than this for one run is a slip.
@@ -228,30 +228,28 @@ pub(crate) fn phases(
         Some((Value::Duration(ns), place)) => Some((*ns, place)),
         _ => None,
     };
-    let ((warm_up_ns, warm_up_place), (measure_ns, measure_place), (interval_ns, interval_place)) =
-        (time("warm_up")?, time("measure")?, time("interval")?);
+    let (interval_ns, interval_place) = time("interval")?;
     let shown = |ns| print_duration(Duration::from_nanos(ns));
     let mut fits = true;
-    for (name, ns, place) in
-        [("warm_up", warm_up_ns, warm_up_place), ("measure", measure_ns, measure_place)]
-    {
-        if ns.is_multiple_of(interval_ns) {
-            continue;
-        }
-        fits = false;
+    let mut whole_intervals = |name| {
+        let (ns, place) = time(name)?;
         let rounded = ns.div_ceil(interval_ns).saturating_mul(interval_ns);
-        // Where the value is the table's own, the mistake is in the interval that the user wrote.
-        let place = if place.file.as_ref() == "default" { interval_place } else { place };
-        problems.push(
-            place
-                .diagnostic(
-                    format!("`{name}` is not a whole number of intervals"),
-                    format!("a multiple of `interval` ({})", shown(interval_ns)),
-                )
-                .with_found(shown(ns))
-                .with_hint(format!("`{name} = \"{}\"` is the next one", shown(rounded))),
-        );
-    }
+        // A user who sets the interval alone does not mean to correct defaults too.
+        if rounded != ns && place.file.as_ref() != DEFAULTS_FILE {
+            fits = false;
+            problems.push(
+                place
+                    .diagnostic(
+                        format!("`{name}` is not a whole number of intervals"),
+                        format!("a multiple of `interval` ({})", shown(interval_ns)),
+                    )
+                    .with_found(shown(ns))
+                    .with_hint(format!("`{name} = \"{}\"` is the next one", shown(rounded))),
+            );
+        }
+        Some(rounded)
+    };
+    let (warm_up_ns, measure_ns) = (whole_intervals("warm_up")?, whole_intervals("measure")?);
     if (warm_up_ns + measure_ns) / interval_ns > MOST_INTERVALS {
         fits = false;
         problems.push(interval_place.diagnostic(

@@ -164,13 +164,21 @@ pub(crate) fn did_you_mean<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
+    nearest(word, known).map(|other| format!("did you mean `{other}`?"))
+}
+
+/// The word of `known` that is nearest to `word`, if one is near enough.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let wanted = word.to_ascii_lowercase().replace('-', "_");
     known
         .into_iter()
         .map(|other| (edit_distance(&wanted, &other.replace('-', "_")), other))
         .min()
         .filter(|(distance, other)| *distance <= other.chars().count().max(3) / 3)
-        .map(|(_, other)| format!("did you mean `{other}`?"))
+        .map(|(_, other)| other)
 }
 
 /// Insertions, deletions and replacements that turn `a` into `b` (Levenshtein 1966).

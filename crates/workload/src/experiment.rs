@@ -7,7 +7,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::{Diagnostic, Place, Source, did_you_mean};
+use crate::diagnostic::{Diagnostic, Place, Source, did_you_mean, nearest};
 use crate::keys::{self, Key, Section};
 use crate::overrides::{self, Override};
 use crate::resolve;
@@ -181,7 +181,7 @@ impl Walk<'_, '_> {
             overrides: Vec::new(),
             place: self.source.place(0..0),
         };
-        let mut own = Vec::new();
+        let mut own: Vec<Setting> = Vec::new();
         for (key, node) in entries(tree.get_ref()) {
             match key.get_ref().as_ref() {
                 "run" => experiment.run = self.run(key, node),
@@ -235,7 +235,7 @@ impl Walk<'_, '_> {
                 let mut wrong = place.diagnostic("this key stands outside of a stream", form);
                 if keys::key(Section::Stream, name).is_some() {
                     wrong =
-                        wrong.with_hint(format!("give the stream a name: [stream.main] {name}"));
+                        wrong.with_hint(format!("`{name}` needs a stream with a name: [stream.main]"));
                 }
                 self.problems.push(wrong);
                 continue;
@@ -347,10 +347,18 @@ impl Walk<'_, '_> {
     }
 
     fn settings(&mut self, table: &DeTable<'_>, sections: &[Section], title: &str) -> Vec<Setting> {
-        entries(table)
+        let found = entries(table)
             .into_iter()
-            .filter_map(|(key, node)| self.setting(key, node, sections, title))
-            .collect()
+            .filter_map(|(key, node)| self.setting(key, node, sections, title));
+        let mut settings: Vec<Setting> = Vec::new();
+        for setting in found {
+            match settings.iter().position(|other| other.key.name == setting.key.name) {
+                Some(at) if settings[at].choices.is_empty() => settings[at] = setting,
+                Some(_) => {}
+                None => settings.push(setting),
+            }
+        }
+        settings
     }
 
     fn setting(
@@ -364,7 +372,11 @@ impl Walk<'_, '_> {
         let Some(key) = sections.iter().find_map(|section| keys::key(*section, name.get_ref()))
         else {
             self.problems.push(unknown_key(&place, name.get_ref(), sections, title));
-            return None;
+            // What is misspelled is not missing as well.
+            let rows = || keys::KEYS.iter().filter(|key| sections.contains(&key.section));
+            let meant = nearest(name.get_ref(), rows().map(|key| key.name))?;
+            let key = rows().find(|key| key.name == meant)?;
+            return Some(Setting { key, choices: Vec::new(), place });
         };
         let mut reader = Reader { source: self.source, problems: &mut *self.problems };
         let choices = reader.choices(key, node);

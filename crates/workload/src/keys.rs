@@ -143,7 +143,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Duration { min_ns: 0, max_ns: 24 * HOUR },
         presence: Default("\"5s\""),
         sweep: true,
-        doc: "Time in which operations run but are not part of the result. A whole number of intervals.",
+        doc: "Time in which operations run but are not part of the result. A whole number of intervals; the default is \
+              rounded up to one.",
         example: "\"5s\"",
     },
     Key {
@@ -263,7 +264,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "area",
         section: Stream,
-        kind: Kind::Bytes { multiple_of: TILE, max: 1 << 60 },
+        kind: Kind::Bytes { multiple_of: TILE, max: 1 << 50 },
         presence: Absent("all of every file"),
         sweep: true,
         doc: "Touch only this much of the files, from the start of each: the area over the number of files, in whole \

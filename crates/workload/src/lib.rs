@@ -21,6 +21,7 @@ pub mod overrides;
 pub mod pattern;
 pub mod plan;
 pub mod random;
+pub mod reference;
 pub mod resolve;
 pub mod schema;
 mod sweep;

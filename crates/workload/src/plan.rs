@@ -213,9 +213,10 @@ impl FileSet {
     /// Makes and recognises the data of these files: for the fill, the writes and the checks alike. Each file set has
     /// data of its own, so that no storage can save one set's blocks by those of another.
     pub fn tile_maker(&self, data_seed: u64) -> TileMaker {
-        let name = self.stream.bytes().fold(self.file_size_bytes, |number, byte| {
-            random::mix64(number ^ u64::from(byte))
-        });
+        let name = self
+            .stream
+            .bytes()
+            .fold(self.file_size_bytes, |number, byte| random::mix64(number ^ u64::from(byte)));
         TileMaker::new(random::derive(data_seed, name), self.data, self.tile_bytes)
     }
 }
@@ -233,9 +234,7 @@ impl Plan {
     pub fn file_sets(&self) -> Vec<FileSet> {
         let mut sets: Vec<FileSet> = Vec::new();
         for wanted in self.runs().flat_map(|run| &run.streams).map(Stream::file_set) {
-            let same = |set: &&mut FileSet| {
-                **set == FileSet { files: set.files, ..wanted.clone() }
-            };
+            let same = |set: &&mut FileSet| **set == FileSet { files: set.files, ..wanted.clone() };
             match sets.iter_mut().find(same) {
                 Some(set) => set.files = set.files.max(wanted.files),
                 None => sets.push(wanted),

@@ -22,6 +22,8 @@ use crate::value::{Reader, Value};
 /// More runs than this are a slip of the pen: a year at 53 minutes each.
 const MOST_RUNS: u64 = 10_000;
 const DATA_SEED: u64 = 0xDA7A;
+/// The name under which the table's defaults are read.
+pub(crate) const DEFAULTS_FILE: &str = "the table of keys";
 const ORDER_SEED: u64 = 0x04DE;
 
 /// What the command line adds to an experiment.
@@ -208,7 +210,7 @@ fn defaults() -> &'static [Setting] {
         let mut settings = Vec::new();
         for key in keys::KEYS {
             let Presence::Default(text) = key.presence else { continue };
-            let source = Source::option("default", text);
+            let source = Source::option(DEFAULTS_FILE, text);
             let node = DeValue::parse(text).expect("defaults are TOML values");
             let mut reader = Reader { source: &source, problems: &mut problems };
             let choices = reader.choices(key, &node);
