@@ -1,0 +1,144 @@
+//! Results as CSV: one line for each load point, repeat (and all together), stream (and all together) and kind of
+//! operation. `docs/reference/csv.md` says what each column holds.
+//!
+//! Numbers are written in full, as they are in the findings; what is not known is empty.
+
+use std::io::{self, Write};
+
+use analysis::Findings;
+use analysis::estimate::Estimate;
+use analysis::load_point::{OpSummary, StreamSummary, Summary};
+use analysis::times::Times;
+
+use crate::number::percentile_name;
+
+/// Writes all results.
+///
+/// # Errors
+/// What `out` says.
+pub fn write(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
+    for (number, line) in lines(findings).into_iter().enumerate() {
+        if number == 0 {
+            let names: Vec<String> = line.0.iter().map(|(name, _)| quoted(name)).collect();
+            writeln!(out, "{}", names.join(","))?;
+        }
+        let cells: Vec<String> = line.0.iter().map(|(_, cell)| quoted(cell)).collect();
+        writeln!(out, "{}", cells.join(","))?;
+    }
+    Ok(())
+}
+
+/// Cells with the names of their columns.
+#[derive(Default)]
+struct Line(Vec<(String, String)>);
+
+impl Line {
+    fn text(&mut self, name: &str, value: impl ToString) {
+        self.0.push((name.to_owned(), value.to_string()));
+    }
+
+    fn maybe(&mut self, name: &str, value: Option<impl ToString>) {
+        let value = value.map_or(String::new(), |v| v.to_string());
+        self.0.push((name.to_owned(), value));
+    }
+
+    /// A value and its uncertainty: `name_unit`, `name_uncertainty_unit`.
+    fn estimate(&mut self, name: &str, unit: &str, estimate: Option<Estimate>) {
+        self.maybe(&format!("{name}{unit}"), estimate.map(|e| e.value));
+        self.maybe(&format!("{name}_uncertainty{unit}"), estimate.and_then(|e| e.uncertainty));
+    }
+
+    fn times(&mut self, name: &str, times: &Times) {
+        self.text(&format!("{name}_samples"), times.samples);
+        self.estimate(&format!("{name}_mean"), "_ns", times.mean_ns);
+        self.maybe(&format!("{name}_min_ns"), times.min_ns);
+        for percentile in &times.percentiles {
+            let fraction = percentile_name(percentile.fraction).replace('.', "_");
+            self.maybe(&format!("{name}_{fraction}_ns"), percentile.value_ns);
+        }
+        self.maybe(&format!("{name}_max_ns"), times.max_ns);
+    }
+}
+
+fn lines(findings: &Findings) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (index, load_point) in findings.load_points.iter().enumerate() {
+        let runs = load_point.runs.iter().map(|r| ((r.repeat + 1).to_string(), &r.summary));
+        for (repeat, summary) in std::iter::once(("all".to_owned(), &load_point.merged)).chain(runs)
+        {
+            let all = (summary.streams.len() > 1).then_some(&summary.total);
+            for stream in all.into_iter().chain(&summary.streams) {
+                for ops in std::iter::once(&stream.data).chain(&stream.kinds) {
+                    let place = Place { findings, index, repeat: &repeat };
+                    lines.push(line(&place, summary, stream, ops));
+                }
+            }
+        }
+    }
+    lines
+}
+
+struct Place<'a> {
+    findings: &'a Findings,
+    index: usize,
+    repeat: &'a str,
+}
+
+fn line(place: &Place<'_>, summary: &Summary, stream: &StreamSummary, ops: &OpSummary) -> Line {
+    let load_point = &place.findings.load_points[place.index];
+    let parameters: Vec<String> =
+        load_point.parameters.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let mut line = Line::default();
+    line.text("experiment_id", &place.findings.id);
+    line.text("load_point", place.index);
+    line.text("variant", &load_point.variant);
+    line.text("parameters", parameters.join(";"));
+    line.text("repeat", place.repeat);
+    line.text("stream", &stream.name);
+    line.text("operation", ops.name);
+    line.text("queue_depth_total", stream.queue_depth_total);
+    line.text("workers", stream.workers);
+    line.maybe("offered_rate_ops_per_sec", stream.offered_rate);
+    line.text("intervals", summary.intervals);
+    line.text("window_ns", summary.window_ns);
+    line.text("completed", ops.completed);
+    line.text("failed", ops.failed);
+    line.text("moved_bytes", ops.bytes);
+    line.estimate("achieved_rate", "_ops_per_sec", ops.achieved_rate);
+    line.estimate("throughput", "_bytes_per_sec", ops.throughput);
+    line.text("uncertainty_method", ops.achieved_rate.map_or("unknown", |r| r.method.name()));
+    line.times("response", &ops.response);
+    line.times("service", &ops.service);
+    line.estimate("outstanding_mean", "_ops", stream.outstanding_mean);
+    line.estimate("backlog_mean", "_ops", stream.backlog_mean);
+    line.text("backlog_end_ops", stream.backlog_end);
+    line.maybe("schedule_delay_mean_ns", stream.schedule_delay_mean_ns);
+    line.text("overloaded", stream.overload.is_some());
+    line.estimate("process_cpu", "_ns_per_op", summary.cpu_ns_per_op);
+    line.maybe("worker_cpu_ns_per_op", stream.worker_cpu_ns_per_op);
+    line.maybe("worker_busy_max_fraction", stream.worker_busy_max);
+    line.maybe("little_service_mismatch_fraction", stream.little_service.map(|l| l.mismatch));
+    line.maybe("little_response_mismatch_fraction", stream.little_response.map(|l| l.mismatch));
+    let errors = stream.errors.iter().filter(|(kind, _, _)| {
+        ops.name == kind.name() || (ops.name == "data" && kind.name() != "fsync")
+    });
+    let errors: Vec<String> = errors
+        .map(|(kind, error, count)| format!("{}:{}={count}", kind.name(), error.name()))
+        .collect();
+    line.text("errors", errors.join(";"));
+    let several = summary.streams.len() > 1 && stream.name != summary.total.name;
+    let marks = place.findings.marks(place.index, several.then_some(stream.name.as_str()));
+    let groups = place.findings.warnings.iter().filter(|g| marks.contains(g.mark));
+    let codes: Vec<&str> = groups.map(|g| g.code).collect();
+    line.text("warnings", codes.join(";"));
+    line
+}
+
+/// RFC 4180: quotes around what contains a comma, a quote or a line break.
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}

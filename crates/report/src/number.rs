@@ -1,0 +1,118 @@
+//! How a number is printed: three digits where there are no more, thousands apart, units in headings.
+
+/// Nanoseconds in a microsecond.
+const NS_PER_US: f64 = 1e3;
+/// Bytes in a MiB.
+const BYTES_PER_MIB: f64 = 1_048_576.0;
+
+/// What stands where fewer than ten samples lie above a percentile, in a narrow column.
+pub const TOO_FEW: &str = "too few";
+/// What stands where there is no number.
+pub const NONE: &str = "-";
+
+/// At least three digits: `0.12`, `4.52`, `60.3`, `812`, `12,345`.
+pub fn plain(value: f64) -> String {
+    match value.abs() {
+        v if !v.is_finite() => NONE.to_owned(),
+        v if v < 9.995 => format!("{value:.2}"),
+        v if v < 99.95 => format!("{value:.1}"),
+        _ => thousands(value.round() as i128),
+    }
+}
+
+/// Nanoseconds as microseconds.
+pub fn us(ns: f64) -> String {
+    plain(ns / NS_PER_US)
+}
+
+/// Bytes per second as MiB/s.
+pub fn mib(bytes_per_sec: f64) -> String {
+    plain(bytes_per_sec / BYTES_PER_MIB)
+}
+
+/// A fraction as percent, with two digits: `0.8 %`, `12 %`.
+pub fn percent(fraction: f64) -> String {
+    match fraction.abs() * 100.0 {
+        p if !p.is_finite() => NONE.to_owned(),
+        p if p < 9.95 => format!("{:.1} %", fraction * 100.0),
+        _ => format!("{:.0} %", fraction * 100.0),
+    }
+}
+
+/// A fraction such as 0.999 as `p99.9`.
+pub fn percentile_name(fraction: f64) -> String {
+    // 0.9999 times 100 is not 99.99 in binary; six digits are exact for every percentile in use.
+    let percent = format!("{:.6}", fraction * 100.0);
+    format!("p{}", percent.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// `1234567` as `1,234,567`.
+pub fn thousands(number: i128) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut out = if number < 0 { "-".to_owned() } else { String::new() };
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Milliseconds since 1970 as `2026-11-21 06:15:33 UTC`.
+pub fn date(unix_ms: u64) -> String {
+    let seconds = unix_ms / 1000;
+    let (year, month, day) = civil_from_days(seconds / 86_400);
+    let of_day = seconds % 86_400;
+    let (hour, minute, second) = (of_day / 3600, of_day % 3600 / 60, of_day % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+/// The Gregorian date of a day counted from 1970-01-01.
+///
+/// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
+fn civil_from_days(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let of_era = shifted % 146_097;
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_printed_with_three_digits_or_whole() {
+        assert_eq!(plain(0.123), "0.12");
+        assert_eq!(plain(9.996), "10.0");
+        assert_eq!(plain(60.34), "60.3");
+        assert_eq!(plain(812.4), "812");
+        assert_eq!(plain(1_234_567.8), "1,234,568");
+        assert_eq!(plain(f64::NAN), "-");
+        assert_eq!(us(60_300.0), "60.3");
+        assert_eq!(mib(134_217_728.0), "128");
+        assert_eq!(percent(0.008), "0.8 %");
+        assert_eq!(percent(0.123), "12 %");
+        assert_eq!(thousands(-1234), "-1,234");
+    }
+
+    #[test]
+    fn percentiles_have_their_usual_names() {
+        let names = [0.5, 0.9, 0.99, 0.999, 0.9999].map(percentile_name);
+        assert_eq!(names, ["p50", "p90", "p99", "p99.9", "p99.99"]);
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(date(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(date(951_827_696_000), "2000-02-29 12:34:56 UTC");
+        assert_eq!(date(1_795_241_733_999), "2026-11-21 06:15:33 UTC");
+    }
+}

@@ -1,0 +1,156 @@
+//! The table that ends a run, for a terminal of 80 columns: plain text without colour.
+
+use analysis::Findings;
+use analysis::warnings::{Sighting, WarningGroup};
+
+use crate::number::TOO_FEW;
+use crate::rows::{self, Block, Cells, HEADINGS};
+
+/// Narrowest that the table can be laid out for.
+const WIDTH_MIN: usize = 40;
+/// More places than this are counted, not listed.
+const PLACES_MAX: usize = 6;
+
+/// The results as a table, then every warning in words, wrapped to `width` columns.
+pub fn summary(findings: &Findings, width: usize) -> String {
+    let width = width.max(WIDTH_MIN);
+    let blocks = rows::blocks(findings);
+    let mut out = String::new();
+    if blocks.is_empty() {
+        out.push_str("No run was begun, so there are no results.\n");
+    }
+    table(&blocks, width, &mut out);
+    let too_few =
+        blocks.iter().flat_map(|b| &b.rows).any(|r| r.cells().iter().any(|c| c == TOO_FEW));
+    if too_few {
+        let words =
+            format!("{TOO_FEW}: too few samples (fewer than ten) lie above this percentile.");
+        wrap(&words, "", "  ", width, &mut out);
+    }
+    if !findings.warnings.is_empty() {
+        out.push_str("\nWarnings\n");
+        for group in &findings.warnings {
+            warning(findings, group, width, &mut out);
+        }
+    }
+    if !findings.notes.is_empty() {
+        out.push_str("\nNotes\n");
+        for note in &findings.notes {
+            wrap(note, "  ", "  ", width, &mut out);
+        }
+    }
+    out
+}
+
+/// Column widths are the widest cell's, the same for all blocks so that they can be compared by eye.
+fn table(blocks: &[Block<'_>], width: usize, out: &mut String) {
+    let cells: Vec<Vec<Cells>> =
+        blocks.iter().map(|b| b.rows.iter().map(|r| r.cells()).collect()).collect();
+    let mut widths: Vec<usize> =
+        HEADINGS.iter().map(|(top, low)| top.chars().count().max(low.chars().count())).collect();
+    for row in cells.iter().flatten() {
+        for (widest, cell) in widths.iter_mut().zip(row) {
+            *widest = (*widest).max(cell.chars().count());
+        }
+    }
+    let labels = blocks.iter().flat_map(|b| b.rows.iter().map(|r| r.label.chars().count()));
+    let label_width = labels.max().unwrap_or(0).max(5);
+    for (block, cells) in blocks.iter().zip(&cells) {
+        out.push('\n');
+        wrap(&block.name, "", "  ", width, out);
+        let (top, low) = axis_heading(block.axis);
+        line(&top, label_width, HEADINGS.iter().map(|h| h.0), &widths, out);
+        line(&low, label_width, HEADINGS.iter().map(|h| h.1), &widths, out);
+        for (row, cells) in block.rows.iter().zip(cells) {
+            line(&row.label, label_width, cells.iter().map(String::as_str), &widths, out);
+        }
+    }
+    out.push('\n');
+}
+
+/// `queue depth` as two lines.
+fn axis_heading(axis: &str) -> (String, String) {
+    match axis.rsplit_once([' ', '.']) {
+        Some((top, low)) => (top.to_owned(), low.to_owned()),
+        None => (String::new(), axis.to_owned()),
+    }
+}
+
+fn line<'a>(
+    label: &str,
+    label_width: usize,
+    cells: impl Iterator<Item = &'a str>,
+    widths: &[usize],
+    out: &mut String,
+) {
+    let mut text = format!("{label:>label_width$}");
+    for (cell, width) in cells.zip(widths) {
+        text.push_str(&format!(" {cell:>width$}"));
+    }
+    out.push_str(text.trim_end());
+    out.push('\n');
+}
+
+fn warning(findings: &Findings, group: &WarningGroup, width: usize, out: &mut String) {
+    let lead = format!("  {}  ", group.mark);
+    let mut seen: Vec<(&str, Vec<&Sighting>)> = Vec::new();
+    for sighting in &group.sightings {
+        match seen.iter_mut().find(|(words, _)| *words == sighting.seen) {
+            Some((_, places)) => places.push(sighting),
+            None => seen.push((&sighting.seen, vec![sighting])),
+        }
+    }
+    wrap(group.code, &lead, "     ", width, out);
+    for (words, sightings) in seen.iter().take(PLACES_MAX) {
+        let mut places: Vec<String> =
+            sightings.iter().take(PLACES_MAX).map(|s| place(findings, s)).collect();
+        if sightings.len() > PLACES_MAX {
+            places.push(format!("and {} more", sightings.len() - PLACES_MAX));
+        }
+        let text = format!("{words} ({})", places.join("; "));
+        wrap(&text, "     - ", "       ", width, out);
+    }
+    if seen.len() > PLACES_MAX {
+        let text = format!("and {} more, all in the report", seen.len() - PLACES_MAX);
+        wrap(&text, "     - ", "       ", width, out);
+    }
+    wrap(group.matters, "     ", "     ", width, out);
+    wrap(group.remedy, "     -> ", "        ", width, out);
+}
+
+/// Where a warning was seen: `random read 8 KiB, queue_depth=4, stream log, repeats 1 and 2`.
+pub(crate) fn place(findings: &Findings, sighting: &Sighting) -> String {
+    let load_point = &findings.load_points[sighting.load_point];
+    let mut words = rows::load_point_name(load_point);
+    if let Some(stream) = &sighting.stream {
+        words.push_str(&format!(", stream {stream}"));
+    }
+    // Where there is one run only, its number tells nothing.
+    if load_point.runs.len() > 1 && !sighting.repeats.is_empty() {
+        let numbers: Vec<String> = sighting.repeats.iter().map(|r| (r + 1).to_string()).collect();
+        let noun = if numbers.len() > 1 { "repeats" } else { "repeat" };
+        words.push_str(&format!(", {noun} {}", numbers.join(", ")));
+    }
+    words
+}
+
+/// Breaks `text` at spaces so that no line is wider than `width`, unless one word is.
+fn wrap(text: &str, lead: &str, indent: &str, width: usize, out: &mut String) {
+    let mut line = lead.to_owned();
+    let mut fresh = true;
+    for word in text.split_whitespace() {
+        if !fresh && line.chars().count() + 1 + word.chars().count() > width {
+            out.push_str(line.trim_end());
+            out.push('\n');
+            line = indent.to_owned();
+            fresh = true;
+        }
+        if !fresh {
+            line.push(' ');
+        }
+        line.push_str(word);
+        fresh = false;
+    }
+    out.push_str(line.trim_end());
+    out.push('\n');
+}
