@@ -8,8 +8,8 @@
 
 /// Buckets per power of two are `1 << PRECISION_BITS`.
 pub const PRECISION_BITS: u32 = 10;
-/// Longest time with a bucket: 60 s. Longer ones are counted as over range, with their exact sum
-/// and maximum.
+/// Times up to this have a bucket: 60 s. Those beyond the last bucket are counted as over range,
+/// with their exact sum and maximum.
 pub const RANGE_MAX_NS: u64 = 60_000_000_000;
 /// Number of buckets.
 pub const BUCKETS: usize = bucket_of(RANGE_MAX_NS) as usize + 1;
@@ -106,7 +106,7 @@ impl Histogram {
 pub struct Counts {
     /// `(bucket, count)`, ascending by bucket, counts above 0.
     pub buckets: Vec<(u32, u64)>,
-    /// Times above [`RANGE_MAX_NS`].
+    /// Times beyond the last bucket, which is the one that [`RANGE_MAX_NS`] falls into.
     pub over_range: u64,
     /// Exact sum of all times.
     pub sum_ns: u128,
@@ -159,7 +159,7 @@ impl Counts {
         if total == 0 {
             return None;
         }
-        let rank = ((fraction * total as f64).ceil() as u64).clamp(1, total);
+        let rank = nearest_rank(fraction, total);
         let mut seen = 0;
         for (bucket, count) in &self.buckets {
             seen += count;
@@ -173,8 +173,18 @@ impl Counts {
     /// How many counted times lie above the percentile of `fraction`.
     pub fn samples_above(&self, fraction: f64) -> u64 {
         let total = self.total();
-        total - ((fraction * total as f64).ceil() as u64).clamp(0, total)
+        total - nearest_rank(fraction, total).min(total)
     }
+}
+
+/// `ceil(fraction * total)`, at least 1 and at most `total` where there is anything.
+///
+/// The product is lowered by its own rounding error first: 0.07 times 100 is 7.000000000000001 in
+/// binary, but the seventh percentile of 100 samples is the seventh.
+fn nearest_rank(fraction: f64, total: u64) -> u64 {
+    let exact = fraction * total as f64;
+    let rank = (exact - exact * 2.0 * f64::EPSILON).ceil();
+    (rank as u64).clamp(1, total.max(1))
 }
 
 fn merge_sorted(a: &[(u32, u64)], b: &[(u32, u64)]) -> Vec<(u32, u64)> {

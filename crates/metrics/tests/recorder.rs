@@ -1,0 +1,335 @@
+//! The recorder's accounting: nothing is discarded, and outstanding is the time integral it claims
+//! to be, for whatever happens in whatever order.
+
+use metrics::histogram::{Counts, Histogram};
+use metrics::interval::{KindInterval, StreamInterval};
+use metrics::recorder::{Recorder, Tally};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use workload::op::OpKind;
+use workload::outcome::ErrorKind;
+
+const MS: u64 = 1_000_000;
+
+fn turn(recorder: &mut Recorder, edge_ns: u64, open: bool) -> StreamInterval {
+    let next = recorder.interval() + 1;
+    let mut full = recorder.turn(edge_ns, next, 0, 0, Box::default());
+    let mut interval = StreamInterval::default();
+    full.drain_into(open, &mut interval);
+    interval
+}
+
+#[test]
+fn outstanding_is_integrated_over_time_exactly() {
+    let mut recorder = Recorder::new(Box::default());
+    // Two operations from 100 ms, four from 200 ms, one back at 500 ms, the rest stays.
+    recorder.issue(100 * MS, 2);
+    recorder.issue(200 * MS, 2);
+    recorder.reap(500 * MS, 1);
+    recorder.complete::<false>(OpKind::Read, 4096, 400 * MS, 400 * MS);
+    let first = turn(&mut recorder, 1000 * MS, false);
+    // (200 - 100) * 2 + (500 - 200) * 4 + (1000 - 500) * 3 = 200 + 1200 + 1500 ms.
+    assert_eq!(first.outstanding_time_ns, u128::from(2900 * MS));
+    assert_eq!((first.outstanding_start, first.issued, first.outstanding_end), (0, 4, 3));
+    assert!(first.is_balanced());
+
+    // An interval in which nothing happens holds three for all its time.
+    let second = turn(&mut recorder, 2000 * MS, false);
+    assert_eq!(second.outstanding_time_ns, u128::from(3000 * MS));
+    assert_eq!((second.outstanding_start, second.issued, second.outstanding_end), (3, 0, 3));
+    assert!(second.is_balanced());
+
+    recorder.reap(2250 * MS, 3);
+    recorder.complete::<false>(OpKind::Write, 8192, 2150 * MS, 2150 * MS);
+    recorder.complete::<false>(OpKind::Read, 4096, 2050 * MS, 2050 * MS);
+    recorder.fail(OpKind::Read, ErrorKind::InputOutput);
+    let third = turn(&mut recorder, 3000 * MS, false);
+    assert_eq!(third.outstanding_time_ns, u128::from(750 * MS));
+    assert_eq!((third.outstanding_start, third.issued, third.outstanding_end), (3, 0, 0));
+    assert_eq!((third.completed(), third.failed()), (2, 1));
+    assert!(third.is_balanced());
+}
+
+#[test]
+fn littles_law_holds_to_the_nanosecond_where_everything_comes_back() {
+    let mut recorder = Recorder::new(Box::default());
+    // One operation every 10 ms, each outstanding for 25 ms: L = 100/s * 0.025 s = 2.5.
+    let mut events: Vec<(u64, bool)> = (0..100u64)
+        .flat_map(|op| [(op * 10 * MS, true), (op * 10 * MS + 25 * MS, false)])
+        .collect();
+    events.sort_unstable();
+    for (at_ns, is_issue) in events {
+        if is_issue {
+            recorder.issue(at_ns, 1);
+        } else {
+            recorder.reap(at_ns, 1);
+            recorder.complete::<false>(OpKind::Read, 1, 25 * MS, 25 * MS);
+        }
+    }
+    let interval = turn(&mut recorder, 2000 * MS, false);
+    let service = &interval.kinds[OpKind::Read as usize].service;
+    assert_eq!(interval.outstanding_time_ns, service.sum_ns);
+    assert_eq!(interval.outstanding_time_ns, u128::from(100 * 25 * MS));
+}
+
+#[test]
+fn an_instant_that_lies_before_the_last_one_adds_no_time() {
+    let mut recorder = Recorder::new(Box::default());
+    recorder.issue(100, 1);
+    recorder.issue(90, 1);
+    let interval = turn(&mut recorder, 200, false);
+    assert_eq!(interval.outstanding_time_ns, 200);
+}
+
+#[test]
+fn the_backlog_is_taken_as_told() {
+    let mut recorder = Recorder::new(Box::default());
+    let mut full = recorder.turn(1000, 1, 7, 3500, Box::default());
+    let mut interval = StreamInterval::default();
+    full.drain_into(true, &mut interval);
+    assert_eq!((interval.backlog_end, interval.backlog_time_ns), (7, 3500));
+    assert_eq!(recorder.interval(), 1);
+}
+
+#[test]
+fn a_closed_loop_has_its_service_times_as_response_times_and_an_open_loop_has_its_own() {
+    for open in [false, true] {
+        let mut recorder = Recorder::new(Box::default());
+        recorder.issue(0, 1);
+        recorder.reap(10, 1);
+        if open {
+            recorder.complete::<true>(OpKind::Read, 512, 10, 1000);
+        } else {
+            recorder.complete::<false>(OpKind::Read, 512, 10, 10);
+        }
+        let interval = turn(&mut recorder, 20, open);
+        let read = &interval.kinds[OpKind::Read as usize];
+        assert_eq!(read.service.buckets, [(10, 1)]);
+        assert_eq!(read.response.buckets, [(if open { 1000 } else { 10 }, 1)]);
+        assert_eq!(read.bytes, 512);
+    }
+}
+
+#[test]
+fn a_tally_is_empty_after_it_was_drained() {
+    let mut recorder = Recorder::new(Box::default());
+    recorder.issue(1, 2);
+    recorder.reap(5, 2);
+    recorder.complete::<true>(OpKind::Write, 512, 4, 4);
+    recorder.fail(OpKind::Fsync, ErrorKind::NoSpace);
+    let mut full = recorder.turn(10, 1, 3, 30, Box::default());
+    full.drain_into(true, &mut StreamInterval::default());
+    let mut nothing = StreamInterval::default();
+    full.drain_into(true, &mut nothing);
+    assert_eq!(nothing, StreamInterval::default());
+}
+
+/// One thing that happens to a worker.
+#[derive(Clone, Debug)]
+enum Happening {
+    Issue(u64),
+    /// One of those outstanding comes back, if there is one.
+    Complete {
+        kind: usize,
+        bytes: u64,
+        delay_ns: u64,
+    },
+    Fail {
+        kind: usize,
+        error: usize,
+    },
+    Turn,
+}
+
+fn any_happenings() -> impl Strategy<Value = Vec<(u64, Happening)>> {
+    let happening = prop_oneof![
+        3 => (0..5u64).prop_map(Happening::Issue),
+        6 => (0..OpKind::COUNT, 0..1u64 << 20, 0..1u64 << 40)
+            .prop_map(|(kind, bytes, delay_ns)| Happening::Complete { kind, bytes, delay_ns }),
+        1 => (0..OpKind::COUNT, 0..ErrorKind::COUNT)
+            .prop_map(|(kind, error)| Happening::Fail { kind, error }),
+        1 => Just(Happening::Turn),
+    ];
+    vec((0..1u64 << 30, happening), 0..300)
+}
+
+/// What the recorder must have counted, kept in the plainest way: every operation by itself.
+#[derive(Default)]
+struct Model {
+    now_ns: u64,
+    edge_ns: u64,
+    /// Instants of issue of what is outstanding, the oldest first.
+    outstanding: Vec<u64>,
+    /// Operation time within this interval of what came back in it.
+    returned_time_ns: u128,
+    expected: StreamInterval,
+    service: [Vec<u64>; OpKind::COUNT],
+    response: [Vec<u64>; OpKind::COUNT],
+}
+
+impl Model {
+    fn take_back(&mut self) -> Option<u64> {
+        if self.outstanding.is_empty() {
+            return None;
+        }
+        let issued_ns = self.outstanding.remove(0);
+        self.returned_time_ns += u128::from(self.now_ns - issued_ns.max(self.edge_ns));
+        Some(issued_ns)
+    }
+
+    /// The interval that ends now; the next begins.
+    fn turn(&mut self) -> StreamInterval {
+        let mut interval = std::mem::take(&mut self.expected);
+        interval.outstanding_end = self.outstanding.len() as u64;
+        interval.outstanding_time_ns = std::mem::take(&mut self.returned_time_ns);
+        for issued_ns in &self.outstanding {
+            let within = self.now_ns - (*issued_ns).max(self.edge_ns);
+            interval.outstanding_time_ns += u128::from(within);
+        }
+        for (kind, out) in interval.kinds.iter_mut().enumerate() {
+            out.service = counts_of(&std::mem::take(&mut self.service[kind]));
+            out.response = counts_of(&std::mem::take(&mut self.response[kind]));
+        }
+        self.edge_ns = self.now_ns;
+        self.expected.outstanding_start = self.outstanding.len() as u64;
+        interval
+    }
+}
+
+fn counts_of(samples: &[u64]) -> Counts {
+    let mut histogram = Histogram::default();
+    samples.iter().for_each(|sample| histogram.record(*sample));
+    let mut counts = Counts::default();
+    histogram.drain_into(&mut counts);
+    counts
+}
+
+/// Lets everything happen to a recorder and to the model, and compares them at every edge.
+fn check<const OPEN: bool>(happenings: &[(u64, Happening)]) -> Result<(), TestCaseError> {
+    let mut recorder = Recorder::new(Box::default());
+    let mut model = Model::default();
+    let end = (1, Happening::Turn);
+    for (passed_ns, happening) in happenings.iter().chain([&end]) {
+        model.now_ns += passed_ns;
+        let now_ns = model.now_ns;
+        match *happening {
+            Happening::Issue(count) => {
+                recorder.issue(now_ns, count);
+                model.expected.issued += count;
+                model.outstanding.extend((0..count).map(|_| now_ns));
+            }
+            Happening::Complete { kind, bytes, delay_ns } => {
+                if let Some(issued_ns) = model.take_back() {
+                    let service_ns = now_ns - issued_ns;
+                    let response_ns = if OPEN { service_ns + delay_ns } else { service_ns };
+                    recorder.reap(now_ns, 1);
+                    recorder.complete::<OPEN>(OpKind::ALL[kind], bytes, service_ns, response_ns);
+                    model.expected.kinds[kind].completed += 1;
+                    model.expected.kinds[kind].bytes += bytes;
+                    model.service[kind].push(service_ns);
+                    model.response[kind].push(response_ns);
+                }
+            }
+            Happening::Fail { kind, error } => {
+                if model.take_back().is_some() {
+                    recorder.reap(now_ns, 1);
+                    recorder.fail(OpKind::ALL[kind], ErrorKind::ALL[error]);
+                    model.expected.kinds[kind].failed[error] += 1;
+                }
+            }
+            Happening::Turn => {
+                let found = turn(&mut recorder, now_ns, OPEN);
+                prop_assert!(found.is_balanced());
+                prop_assert_eq!(found, model.turn());
+            }
+        }
+        prop_assert_eq!(recorder.outstanding(), model.outstanding.len() as u64);
+    }
+    Ok(())
+}
+
+fn any_kind() -> impl Strategy<Value = KindInterval> {
+    let samples = vec(0..1u64 << 37, 0..20);
+    (samples.clone(), samples, any::<u32>(), any::<[u32; ErrorKind::COUNT]>()).prop_map(
+        |(service, response, bytes, failed)| KindInterval {
+            completed: service.len() as u64,
+            bytes: u64::from(bytes),
+            failed: failed.map(u64::from),
+            service: counts_of(&service),
+            response: counts_of(&response),
+        },
+    )
+}
+
+fn any_balanced_stream() -> impl Strategy<Value = StreamInterval> {
+    let kinds = (any_kind(), any_kind(), any_kind());
+    (any::<[u32; 3]>(), any::<[u64; 2]>(), kinds).prop_map(|(counts, times, kinds)| {
+        let mut stream = StreamInterval {
+            outstanding_start: u64::from(counts[0]),
+            outstanding_end: u64::from(counts[1]) + u64::from(counts[0]),
+            backlog_end: u64::from(counts[2]),
+            outstanding_time_ns: u128::from(times[0]),
+            backlog_time_ns: u128::from(times[1]),
+            kinds: kinds.into(),
+            ..StreamInterval::default()
+        };
+        stream.issued = stream.completed() + stream.failed() + u64::from(counts[1]);
+        stream
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_discarded_whatever_happens_in_a_closed_loop(happenings in any_happenings()) {
+        check::<false>(&happenings)?;
+    }
+
+    #[test]
+    fn nothing_is_discarded_whatever_happens_in_an_open_loop(happenings in any_happenings()) {
+        check::<true>(&happenings)?;
+    }
+
+    #[test]
+    fn merged_intervals_are_the_sum_of_both_and_stay_balanced(
+        a in any_balanced_stream(), b in any_balanced_stream()
+    ) {
+        let merge = |a: &StreamInterval, b: &StreamInterval| {
+            let mut both = a.clone();
+            both.merge(b);
+            both
+        };
+        let both = merge(&a, &b);
+        prop_assert!(a.is_balanced() && b.is_balanced() && both.is_balanced());
+        prop_assert_eq!(&both, &merge(&b, &a));
+        prop_assert_eq!(&a, &merge(&a, &StreamInterval::default()));
+        prop_assert_eq!(both.issued, a.issued + b.issued);
+        prop_assert_eq!(both.outstanding_start, a.outstanding_start + b.outstanding_start);
+        prop_assert_eq!(both.outstanding_end, a.outstanding_end + b.outstanding_end);
+        prop_assert_eq!(both.outstanding_time_ns, a.outstanding_time_ns + b.outstanding_time_ns);
+        prop_assert_eq!(both.backlog_end, a.backlog_end + b.backlog_end);
+        prop_assert_eq!(both.backlog_time_ns, a.backlog_time_ns + b.backlog_time_ns);
+        prop_assert_eq!(both.completed(), a.completed() + b.completed());
+        prop_assert_eq!(both.failed(), a.failed() + b.failed());
+        for kind in 0..OpKind::COUNT {
+            let (of_both, of_a, of_b) = (&both.kinds[kind], &a.kinds[kind], &b.kinds[kind]);
+            prop_assert_eq!(of_both.bytes, of_a.bytes + of_b.bytes);
+            prop_assert_eq!(of_both.service.total(), of_a.service.total() + of_b.service.total());
+            prop_assert_eq!(of_both.response.sum_ns, of_a.response.sum_ns + of_b.response.sum_ns);
+        }
+    }
+
+    #[test]
+    fn tallies_of_several_workers_add_up_in_one_interval(counts in vec(1..100u64, 1..5)) {
+        let mut interval = StreamInterval::default();
+        for count in &counts {
+            let mut recorder = Recorder::new(Box::<Tally>::default());
+            recorder.issue(0, *count);
+            recorder.turn(10, 1, 0, 0, Box::default()).drain_into(false, &mut interval);
+        }
+        let sum: u64 = counts.iter().sum();
+        prop_assert_eq!(interval.issued, sum);
+        prop_assert_eq!(interval.outstanding_end, sum);
+        prop_assert_eq!(interval.outstanding_time_ns, u128::from(sum) * 10);
+        prop_assert!(interval.is_balanced());
+    }
+}
