@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::directory::{find_file, lock, our_directory};
 use crate::manifest::{MANIFEST_NAME, MANIFEST_NEW_NAME, Manifest};
 use crate::refusal::Refusal;
+use crate::storage::PROBE_NAME;
 
 /// What `clean` did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +66,9 @@ pub fn clean(path: &Path) -> Result<Cleaned, Refusal> {
         remove_file_of_ours(&directory.join(name), &manifest, &mut cleaned)?;
     }
     // The manifest last: whatever happens before, the next `clean` knows what is ours.
-    remove_if_there(&directory.join(MANIFEST_NEW_NAME))?;
-    remove_if_there(&directory.join(MANIFEST_NAME))?;
+    for name in [PROBE_NAME, MANIFEST_NEW_NAME, MANIFEST_NAME] {
+        remove_if_there(&directory.join(name))?;
+    }
     note_foreign_files(&directory, &mut cleaned)?;
     if cleaned.left.is_empty() {
         fs::remove_dir(&directory)

@@ -57,8 +57,9 @@ impl DirectIo {
     }
 }
 
-/// The name of the file that direct I/O is tried on; it lives for a moment, inside our own directory.
-const PROBE_NAME: &str = ".fourcorners.probe";
+/// The name of the file that direct I/O is tried on; it lives for a moment, inside our own directory, longer only
+/// after a crash.
+pub(crate) const PROBE_NAME: &str = ".fourcorners.probe";
 
 /// Reads what the file system says of itself.
 pub(crate) fn space(path: &Path) -> Result<Space, Refusal> {

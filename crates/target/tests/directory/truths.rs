@@ -1,0 +1,140 @@
+//! What is not believed before a read is measured, and how `--refill` mends it.
+
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use target::refusal::{Override, Overrides, Refusal};
+
+use crate::place::{FILE_BYTES, Place, fill, set, wanted};
+
+fn writable(path: &Path) -> File {
+    OpenOptions::new().write(true).open(path).unwrap()
+}
+
+/// The refusal of the check, which leads to `--refill`, and after which a refill makes all well.
+fn refused_and_mended(place: &Place) -> Refusal {
+    let refusal = place.open().unwrap().check(&set(2)).unwrap_err();
+    assert_eq!(refusal.overridden_by(), Some(Override::Refill), "{refusal}");
+    assert!(refusal.remedy().contains("fourcorners clean"), "{}", refusal.remedy());
+
+    let overrides = Overrides { refill: true, ..Overrides::default() };
+    let mut directory = place.open_for(wanted(2), overrides).unwrap();
+    assert!(directory.refill());
+    assert_eq!(directory.distrust(&set(2)).unwrap().len(), 1);
+    assert_eq!(fill(&mut directory, &set(2)), FILE_BYTES, "only the wrong file is written");
+    directory.check(&set(2)).unwrap();
+    refusal
+}
+
+#[test]
+fn files_as_we_left_them_are_believed() {
+    let place = Place::filled();
+    let mut directory = place.open().unwrap();
+    directory.check(&set(2)).unwrap();
+    assert!(directory.distrust(&set(2)).unwrap().is_empty());
+}
+
+#[test]
+fn writes_of_earlier_runs_are_our_data() {
+    let place = Place::filled();
+    let maker = set(2).tile_maker(crate::place::DATA_SEED);
+    let mut tile = vec![0; 4096];
+    let file = writable(&place.file(1));
+    for offset in (0..FILE_BYTES).step_by(4096) {
+        maker.fill(1, offset, 0xDEAD_BEEF, &mut tile);
+        file.write_all_at(&tile, offset).unwrap();
+    }
+    place.open().unwrap().check(&set(2)).unwrap();
+}
+
+#[test]
+fn a_file_that_was_cut_off_is_refused() {
+    let place = Place::filled();
+    writable(&place.file(1)).set_len(FILE_BYTES - 4096).unwrap();
+    let refusal = refused_and_mended(&place);
+    assert!(
+        matches!(refusal, Refusal::WrongSize { expected_bytes: FILE_BYTES, found_bytes, .. }
+            if found_bytes == FILE_BYTES - 4096),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_file_that_grew_is_refused() {
+    let place = Place::filled();
+    writable(&place.file(1)).set_len(FILE_BYTES + 1).unwrap();
+    let refusal = refused_and_mended(&place);
+    assert!(matches!(refusal, Refusal::WrongSize { .. }), "{refusal}");
+}
+
+#[test]
+fn a_file_that_was_cut_off_and_extended_is_sparse_and_refused() {
+    let place = Place::filled();
+    let file = writable(&place.file(0));
+    file.set_len(1 << 20).unwrap();
+    file.set_len(FILE_BYTES).unwrap();
+    let refusal = refused_and_mended(&place);
+    assert!(
+        matches!(refusal, Refusal::Unwritten { offset_bytes, .. } if offset_bytes == 1 << 20),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_preallocated_file_is_refused() {
+    let place = Place::filled();
+    let file = writable(&place.file(0));
+    file.set_len(0).unwrap();
+    rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, FILE_BYTES).unwrap();
+    let refusal = refused_and_mended(&place);
+    assert!(matches!(refusal, Refusal::Unwritten { offset_bytes: 0, .. }), "{refusal}");
+}
+
+#[test]
+fn a_hole_in_the_middle_is_refused_however_small() {
+    let place = Place::filled();
+    let flags = rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE;
+    rustix::fs::fallocate(writable(&place.file(0)), flags, 1 << 20, 4096).unwrap();
+    let refusal = refused_and_mended(&place);
+    assert!(
+        matches!(refusal, Refusal::Unwritten { offset_bytes, .. } if offset_bytes == 1 << 20),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_file_of_zeroes_is_refused() {
+    let place = Place::filled();
+    fs::write(place.file(0), vec![0; FILE_BYTES as usize]).unwrap();
+    let refusal = refused_and_mended(&place);
+    assert!(matches!(refusal, Refusal::Zero { offset_bytes: 0, .. }), "{refusal}");
+}
+
+#[test]
+fn foreign_content_is_refused() {
+    let place = Place::filled();
+    fs::write(place.file(0), vec![b'x'; FILE_BYTES as usize]).unwrap();
+    let refusal = refused_and_mended(&place);
+    assert!(refusal.to_string().contains("data that we never wrote"), "{refusal}");
+}
+
+#[test]
+fn one_changed_byte_in_a_sampled_tile_is_refused_with_its_place() {
+    let place = Place::filled();
+    let file = OpenOptions::new().read(true).write(true).open(place.file(0)).unwrap();
+    let last = FILE_BYTES - 1;
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, last).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], last).unwrap();
+    let refusal = refused_and_mended(&place);
+    assert!(refusal.to_string().contains(&format!("byte {last} is 0x")), "{refusal}");
+}
+
+#[test]
+fn the_content_of_another_file_of_ours_is_refused() {
+    let place = Place::filled();
+    fs::write(place.file(1), fs::read(place.file(0)).unwrap()).unwrap();
+    let refusal = refused_and_mended(&place);
+    assert!(refusal.to_string().contains("data of offset 0 of file 0"), "{refusal}");
+}

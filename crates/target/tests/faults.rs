@@ -1,0 +1,302 @@
+//! Refusals and failures that need a file system of their own: a small ext4 on a loop device, made full, read-only,
+//! unmounted, without direct I/O. Needs root and loop devices, as CI has them; every mount is undone by its guard.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use target::clean::clean;
+use target::directory::{self, TargetDirectory, Wanted};
+use target::fill::FillError;
+use target::manifest::{FileState, Manifest};
+use target::refusal::{Override, Overrides, Refusal};
+use target::storage::DirectIo;
+use workload::data::DataPattern;
+use workload::plan::FileSet;
+
+const IMAGE_BYTES: u64 = 64 << 20;
+
+/// A file with a file system in it, on a loop device.
+struct Disk {
+    directory: tempfile::TempDir,
+    device: PathBuf,
+}
+
+/// A mount, until it is dropped.
+struct Mounted {
+    point: PathBuf,
+}
+
+fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let (said, complained) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{program}: {said}{complained}");
+    said.trim().to_owned()
+}
+
+impl Disk {
+    fn new() -> Disk {
+        Disk::with_sectors_of("512")
+    }
+
+    fn with_sectors_of(bytes: &str) -> Disk {
+        let directory = tempfile::tempdir().unwrap();
+        let image = directory.path().join("image");
+        fs::File::create(&image).unwrap().set_len(IMAGE_BYTES).unwrap();
+        let image = image.to_str().unwrap();
+        let device = run("losetup", &["--find", "--show", "--sector-size", bytes, image]);
+        let disk = Disk { directory, device: PathBuf::from(device) };
+        run("mkfs.ext4", &["-q", "-F", "-b", "4096", disk.device.to_str().unwrap()]);
+        disk
+    }
+
+    fn mount(&self) -> Mounted {
+        self.mount_with("rw")
+    }
+
+    fn mount_with(&self, options: &str) -> Mounted {
+        let point = self.directory.path().join("mount");
+        fs::create_dir_all(&point).unwrap();
+        self.mount_at(&point, options)
+    }
+
+    fn mount_at(&self, point: &Path, options: &str) -> Mounted {
+        let (device, at) = (self.device.to_str().unwrap(), point.to_str().unwrap());
+        run("mount", &["-t", "ext4", "-o", options, device, at]);
+        Mounted { point: point.to_path_buf() }
+    }
+}
+
+impl Mounted {
+    fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        run("mount", &["-o", &options, self.point.to_str().unwrap()]);
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let ended = Command::new("umount").arg(&self.point).status();
+        assert!(std::thread::panicking() || ended.unwrap().success());
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let ended = Command::new("losetup").arg("--detach").arg(&self.device).status();
+        assert!(std::thread::panicking() || ended.unwrap().success());
+    }
+}
+
+fn set(file_size_bytes: u64) -> FileSet {
+    FileSet {
+        stream: "main".to_owned(),
+        files: 1,
+        file_size_bytes,
+        data: DataPattern::default(),
+        tile_bytes: 4096,
+    }
+}
+
+fn wanted(file_size_bytes: u64) -> Wanted {
+    Wanted {
+        file_sets: vec![set(file_size_bytes)],
+        data_seed: 7,
+        direct_transfer_min_bytes: Some(4096),
+    }
+}
+
+fn open(path: &Path, file_size_bytes: u64) -> Result<TargetDirectory, Refusal> {
+    directory::open(path, wanted(file_size_bytes), Overrides::default())
+}
+
+fn fill(directory: &mut TargetDirectory, file_size_bytes: u64) -> Result<u64, FillError> {
+    directory.fill(&set(file_size_bytes), &|| false, &mut |_, _| {})
+}
+
+#[test]
+fn an_empty_volume_is_filled_with_direct_io_and_believed() {
+    let disk = Disk::new();
+    let volume = disk.mount();
+    let mut ours = open(&volume.point, 8 << 20).unwrap();
+    assert_eq!(ours.storage().filesystem, "ext4");
+    assert!(ours.storage().direct.is_supported() && !ours.storage().in_memory);
+    assert_eq!(fill(&mut ours, 8 << 20).unwrap(), 8 << 20);
+    ours.check(&set(8 << 20)).unwrap();
+    drop(ours);
+    assert!(clean(&volume.point).unwrap().removed_directory);
+}
+
+#[test]
+fn a_mount_root_with_files_of_others_is_refused_as_such() {
+    let disk = Disk::new();
+    let volume = disk.mount();
+    fs::write(volume.point.join("thesis.txt"), "years of work").unwrap();
+    let refusal = open(&volume.point, 1 << 20).unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::ForeignFiles { mount_root: true, count: 1, .. }),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_block_device_is_refused() {
+    let disk = Disk::new();
+    let refusal = open(&disk.device, 1 << 20).unwrap_err();
+    assert!(matches!(refusal, Refusal::BlockDevice { .. }), "{refusal}");
+    assert_eq!(refusal.overridden_by(), None);
+}
+
+#[test]
+fn a_read_only_file_system_is_refused() {
+    let disk = Disk::new();
+    let volume = disk.mount();
+    drop(open(&volume.point, 1 << 20).unwrap());
+    volume.remount("ro");
+    let refusal = open(&volume.point, 1 << 20).unwrap_err();
+    assert!(matches!(refusal, Refusal::ReadOnly { .. }), "{refusal}");
+    assert_eq!(refusal.overridden_by(), None);
+}
+
+#[test]
+fn a_file_system_that_turns_read_only_ends_the_fill() {
+    let disk = Disk::new();
+    let volume = disk.mount();
+    let mut ours = open(&volume.point, 8 << 20).unwrap();
+    volume.remount("ro");
+    let ended = fill(&mut ours, 8 << 20).unwrap_err();
+    assert!(ended.to_string().contains("Read-only file system"), "{ended}");
+}
+
+#[test]
+fn a_plan_larger_than_the_volume_is_refused_before_the_first_write() {
+    let disk = Disk::new();
+    let volume = disk.mount();
+    let refusal = open(&volume.point, IMAGE_BYTES).unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::TooLittleSpace { needed_bytes, free_bytes, .. }
+            if needed_bytes > IMAGE_BYTES && free_bytes < IMAGE_BYTES),
+        "{refusal}"
+    );
+    assert!(!volume.point.join("fourcorners").exists());
+}
+
+#[test]
+fn a_volume_that_is_full_ends_the_fill_and_leaves_what_clean_removes() {
+    let disk = Disk::new();
+    let volume = disk.mount();
+    let overrides = Overrides { ignore_free_space: true, ..Overrides::default() };
+    let mut ours = directory::open(&volume.point, wanted(IMAGE_BYTES), overrides).unwrap();
+    let ended = fill(&mut ours, IMAGE_BYTES).unwrap_err();
+    assert!(matches!(ended, FillError::NoSpace { .. }), "{ended}");
+    let manifest = Manifest::load(ours.path()).unwrap().unwrap();
+    assert!(manifest.files.values().all(|file| file.state == FileState::Filling));
+    drop(ours);
+
+    let cleaned = clean(&volume.point).unwrap();
+    assert!(cleaned.removed_directory, "{cleaned:?}");
+    fill(&mut open(&volume.point, 8 << 20).unwrap(), 8 << 20).unwrap();
+}
+
+#[test]
+fn space_that_vanishes_during_the_fill_ends_it() {
+    let disk = Disk::new();
+    let volume = disk.mount();
+    let mut ours = open(&volume.point, 32 << 20).unwrap();
+    // Somebody else is faster.
+    let hog = fs::File::create(volume.point.join("hog")).unwrap();
+    rustix::fs::fallocate(&hog, rustix::fs::FallocateFlags::empty(), 0, 24 << 20).unwrap();
+    let ended = fill(&mut ours, 32 << 20).unwrap_err();
+    assert!(matches!(ended, FillError::NoSpace { .. }), "{ended}");
+}
+
+#[test]
+fn a_mount_that_is_missing_is_refused_and_its_presence_is_fine() {
+    let disk = Disk::new();
+    // A place for mounts by convention; the name is this process's own.
+    let point = PathBuf::from(format!("/mnt/fourcorners-test-{}", std::process::id()));
+    fs::create_dir(&point).unwrap();
+    let unmounted = open(&point, 1 << 20).map(drop);
+    let mounted = {
+        let volume = disk.mount_at(&point, "rw");
+        open(&volume.point, 1 << 20).map(drop)
+    };
+    let overrides = Overrides { not_a_mount: true, ..Overrides::default() };
+    let overridden = directory::survey(&point, wanted(1 << 20), overrides).map(drop);
+    fs::remove_dir(&point).unwrap();
+
+    let refusal = unmounted.unwrap_err();
+    assert!(
+        matches!(&refusal, Refusal::MountMissing { mount_point, .. } if *mount_point == point),
+        "{refusal}"
+    );
+    assert_eq!(refusal.overridden_by(), Some(Override::NotAMount));
+    mounted.unwrap();
+    overridden.unwrap();
+}
+
+#[test]
+fn a_copy_of_our_directory_on_another_file_system_is_refused() {
+    let (first, second) = (Disk::new(), Disk::new());
+    let (from, to) = (first.mount(), second.mount());
+    drop(open(&from.point, 1 << 20).unwrap());
+    let (from, to) = (from.point.join("fourcorners"), to.point.join("fourcorners"));
+    run("cp", &["-a", from.to_str().unwrap(), to.to_str().unwrap()]);
+
+    let refusal = open(&to, 1 << 20).unwrap_err();
+    assert!(matches!(refusal, Refusal::OtherFilesystem { .. }), "{refusal}");
+    assert_eq!(refusal.overridden_by(), Some(Override::OtherFilesystem));
+    let overrides = Overrides { other_filesystem: true, ..Overrides::default() };
+    drop(directory::open(&to, wanted(1 << 20), overrides).unwrap());
+    // Accepted once, it belongs there.
+    open(&to, 1 << 20).unwrap();
+}
+
+#[test]
+fn a_file_system_without_direct_io_is_refused_for_it_and_filled_without() {
+    let disk = Disk::new();
+    // ext4 has no direct I/O while it keeps data in its journal.
+    let volume = disk.mount_with("data=journal");
+    let refusal = open(&volume.point, 2 << 20).unwrap_err();
+    assert!(matches!(refusal, Refusal::NoDirectIo { .. }), "{refusal}");
+    assert!(refusal.remedy().contains("--buffered"), "{}", refusal.remedy());
+    assert!(!volume.point.join("fourcorners").exists(), "what was made for it is removed");
+
+    let buffered = Wanted { direct_transfer_min_bytes: None, ..wanted(2 << 20) };
+    let mut ours = directory::open(&volume.point, buffered, Overrides::default()).unwrap();
+    fill(&mut ours, 2 << 20).unwrap();
+    ours.check(&set(2 << 20)).unwrap();
+}
+
+#[test]
+fn direct_transfers_below_the_devices_sector_are_refused() {
+    let disk = Disk::with_sectors_of("4096");
+    let volume = disk.mount();
+    let small = Wanted { direct_transfer_min_bytes: Some(512), ..wanted(1 << 20) };
+    let refusal = directory::open(&volume.point, small, Overrides::default()).unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::DirectAlignment { needed_bytes: 4096, smallest_bytes: 512, .. }),
+        "{refusal}"
+    );
+    let ours = open(&volume.point, 1 << 20).unwrap();
+    assert_eq!(ours.storage().direct, DirectIo::Supported { offset_align_bytes: 4096 });
+}
+
+#[test]
+fn preallocated_extents_are_refused_on_ext4() {
+    let disk = Disk::new();
+    let volume = disk.mount();
+    let mut ours = open(&volume.point, 4 << 20).unwrap();
+    fill(&mut ours, 4 << 20).unwrap();
+    let path = ours.file_path(&set(4 << 20), 0);
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let zero = rustix::fs::FallocateFlags::ZERO_RANGE;
+    rustix::fs::fallocate(&file, zero, 1 << 20, 1 << 20).unwrap();
+    let refusal = ours.check(&set(4 << 20)).unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::Unwritten { offset_bytes, .. } if offset_bytes == 1 << 20),
+        "{refusal}"
+    );
+}
