@@ -133,11 +133,16 @@ impl Warning {
                 _ => format!("the window has {intervals} intervals"),
             },
             Warning::FewSamplesForPercentile { percentile, samples_above } => {
-                format!("{samples_above} samples lie above p{percentile}")
+                // 99.9 comes from 0.999 and may not be exact.
+                let percentile = (percentile * 1000.0).round() / 1000.0;
+                match samples_above {
+                    1 => format!("1 sample lies above p{percentile}"),
+                    _ => format!("{samples_above} samples lie above p{percentile}"),
+                }
             }
             Warning::LittleMismatch { outstanding_mean, expected } => format!(
-                "{outstanding_mean:.3} operations were outstanding on average, but achieved rate \
-                 times service time mean is {expected:.3}"
+                "the time integral gives {outstanding_mean:.3} operations on average, achieved \
+                 rate times mean time gives {expected:.3}"
             ),
             Warning::WorkingSetFitsCache { working_set_bytes, memory_bytes } => format!(
                 "the working set is {}, this host's memory {}, and I/O is buffered",
@@ -163,7 +168,10 @@ impl Warning {
                 format!("the run ended before its plan did: {reason}")
             }
             Warning::NotStorage { filesystem } => {
-                format!("on {filesystem}, direct I/O cannot be told from I/O to memory")
+                format!(
+                    "the target lies on {filesystem}, which keeps data in memory or does not \
+                     support direct I/O"
+                )
             }
         }
     }
@@ -175,8 +183,8 @@ impl Warning {
                 "generator_busy",
                 "A worker without idle time cannot issue faster: the rate may be this host's \
                  limit, not the target's, and times include waiting for the worker itself.",
-                "Give the stream more workers (`workers`), pin them (`pin = true`), or measure \
-                 from more hosts. `fourcorners run null:` shows what this host can generate at \
+                "Give the stream more workers (`workers`), pin them (`--pin`), or use a host with \
+                 more processors. `fourcorners run null:` shows what this host can generate at \
                  most.",
             ),
             Warning::ScheduleDelayHigh { .. } => (
@@ -190,7 +198,7 @@ impl Warning {
                 "overloaded",
                 "The backlog grows for as long as the run lasts, and response times with it: they \
                  describe the length of the run, not the target.",
-                "Lower `offered_rate` below the achieved rate, or raise `queue_depth` and \
+                "Offer less than the achieved rate (`arrival`), or raise `queue_depth` and \
                  `workers` if operations waited for a free slot.",
             ),
             Warning::NotSteady { .. } => (
@@ -319,8 +327,8 @@ mod tests {
             (
                 Warning::LittleMismatch { outstanding_mean: 4.0, expected: 3.8 },
                 "little_mismatch",
-                "4.000 operations were outstanding on average, but achieved rate times service \
-                 time mean is 3.800",
+                "the time integral gives 4.000 operations on average, achieved rate times mean \
+                 time gives 3.800",
             ),
             (
                 Warning::WorkingSetFitsCache { working_set_bytes: 1 << 30, memory_bytes: 24 << 30 },
@@ -356,7 +364,8 @@ mod tests {
             (
                 Warning::NotStorage { filesystem: "tmpfs".to_owned() },
                 "not_storage",
-                "on tmpfs, direct I/O cannot be told from I/O to memory",
+                "the target lies on tmpfs, which keeps data in memory or does not support direct \
+                 I/O",
             ),
         ]
     }
