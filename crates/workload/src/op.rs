@@ -91,7 +91,6 @@ impl OpStream {
                     "the plan allows only transfers that fit"
                 );
                 let places_per_file = (set.area_bytes - size.size_bytes) / align_bytes + 1;
-                let places = places_per_file * u64::from(set.files);
                 SizeClass {
                     size_bytes: u32::try_from(size.size_bytes)
                         .expect("the plan allows below 4 GiB"),
@@ -99,7 +98,12 @@ impl OpStream {
                     align_bytes,
                     places_per_file,
                     one_file: set.files == 1,
-                    places: Places::new(stream.access_pattern, places, stream.workers),
+                    places: Places::new(
+                        stream.access_pattern,
+                        set.files,
+                        places_per_file,
+                        stream.workers,
+                    ),
                 }
             })
             .collect();

@@ -169,7 +169,7 @@ fn split_at_commas(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
     let (mut depth, mut quoted, mut start) = (0i32, false, span.start);
     for (at, byte) in text.bytes().enumerate().take(span.end).skip(span.start) {
         match byte {
-            b'"' => quoted = !quoted,
+            b'"' | b'\'' => quoted = !quoted,
             b'{' | b'[' if !quoted => depth += 1,
             b'}' | b']' if !quoted => depth -= 1,
             b',' if !quoted && depth == 0 => {
@@ -195,20 +195,17 @@ fn part_node<'t>(
     problems: &mut Vec<Diagnostic>,
 ) -> Option<Spanned<DeValue<'t>>> {
     let written = &text[span.clone()];
-    let is_toml = written.starts_with(['{', '[', '"']) || matches!(written, "true" | "false");
-    if !is_toml {
+    if let Ok(flag) = written.parse::<bool>() {
+        return Some(Spanned::new(span, DeValue::Boolean(flag)));
+    }
+    if !written.starts_with(['{', '[', '"', '\'']) {
         return Some(Spanned::new(span, DeValue::String(Cow::Borrowed(written))));
     }
-    // Parsed behind blanks as long as what precedes it, so that its places count in the option's text.
-    let padded = format!("{}{written}", " ".repeat(span.start));
-    match DeValue::parse(&padded) {
-        Ok(mut node) => {
-            node.get_mut().make_owned();
-            let node: DeValue<'static> = owned(node.into_inner());
-            Some(Spanned::new(span, node))
-        }
+    match DeValue::parse(written) {
+        Ok(node) => Some(Spanned::new(span.clone(), moved(node.into_inner(), span.start))),
         Err(error) => {
-            let place = source.place(error.span().unwrap_or(span));
+            let inside = error.span().unwrap_or(0..written.len());
+            let place = source.place(inside.start + span.start..inside.end + span.start);
             let message = error.message().lines().collect::<Vec<_>>().join("; ");
             problems.push(place.diagnostic(format!("this is not a value: {message}"), FORM));
             None
@@ -216,32 +213,25 @@ fn part_node<'t>(
     }
 }
 
-/// The same value without borrowed text. (`make_owned` owns the text but not the type's lifetime.)
-fn owned(value: DeValue<'_>) -> DeValue<'static> {
-    let text = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+/// The same value with its places `by` bytes later: a part was parsed, places count in the whole text.
+fn moved(value: DeValue<'_>, by: usize) -> DeValue<'_> {
+    let later = |span: Range<usize>| span.start + by..span.end + by;
     match value {
-        DeValue::String(string) => DeValue::String(text(string)),
-        DeValue::Boolean(flag) => DeValue::Boolean(flag),
-        DeValue::Datetime(moment) => DeValue::Datetime(moment),
-        // A number is kept as its text: the readers of quantities take both.
-        DeValue::Integer(number) => DeValue::String(Cow::Owned(number.to_string())),
-        DeValue::Float(number) => DeValue::String(Cow::Owned(number.to_string())),
         DeValue::Array(items) => {
             let mut array = DeArray::new();
             for item in items {
-                let span = item.span();
-                array.push(Spanned::new(span, owned(item.into_inner())));
+                array.push(Spanned::new(later(item.span()), moved(item.into_inner(), by)));
             }
             DeValue::Array(array)
         }
         DeValue::Table(entries) => {
             let mut table = DeTable::new();
             for (key, item) in entries {
-                let (key_span, span) = (key.span(), item.span());
-                let key = Spanned::new(key_span, text(key.into_inner()));
-                table.insert(key, Spanned::new(span, owned(item.into_inner())));
+                let key = Spanned::new(later(key.span()), key.into_inner());
+                table.insert(key, Spanned::new(later(item.span()), moved(item.into_inner(), by)));
             }
             DeValue::Table(table)
         }
+        scalar => scalar,
     }
 }

@@ -511,7 +511,7 @@ impl fmt::Display for Value {
             Value::Pattern(AccessPattern::Zipf { theta }) => write!(f, "zipf {theta}"),
             Value::Pattern(AccessPattern::HotSet { area_permille, accesses_permille }) => write!(
                 f,
-                "hot set {}% to {}%",
+                "hot set {}% in {}%",
                 f64::from(*accesses_permille) / 10.0,
                 f64::from(*area_permille) / 10.0
             ),

@@ -428,7 +428,7 @@ fn settings_of_the_command_line_are_checked_like_the_file() {
         --set:1:9: unknown key, found `poison`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" } (did you mean `poisson`?)
     "#]]);
     check_set(&["transfer_size={'8k'='50%'"], expect![[r#"
-        --set:1:1: this is not a value: unexpected content, expected nothing, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE or run.KEY=VALUE
+        --set:1:26: this is not a value: unclosed inline table, expected `}`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE or run.KEY=VALUE
     "#]]);
     check_set(&["queue_depth=1,1"], expect![[r#"
         --set:1:15: `queue_depth` has the value 1 twice, found `1`, allowed: each value once (`repeats` in [run] runs every load point several times)

@@ -1,0 +1,201 @@
+//! Every example and profile: it parses, it plans, it keeps to the schema, and its operations are the same as ever.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use workload::experiment::{PROFILES, parse, profile};
+use workload::keys::{KEYS, Section};
+use workload::op::OpStream;
+use workload::plan::{EngineChoice, Plan, Stream, TargetSpec};
+use workload::resolve::{ResolveOptions, resolve};
+use workload::schema::json_schema;
+
+mod schema_check;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Name and text of all examples and profiles, by name.
+fn experiments() -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = std::fs::read_dir(root().join("examples"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "toml"))
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            (name, std::fs::read_to_string(&path).unwrap())
+        })
+        .collect();
+    found.sort();
+    found.extend(PROFILES.iter().map(|(name, _)| {
+        ((*name).to_owned(), profile(name).expect("listed profiles exist").to_owned())
+    }));
+    found
+}
+
+fn plan(name: &str, text: &str) -> Plan {
+    let experiment = parse(text, name).unwrap_or_else(|problems| {
+        panic!("{}", problems.iter().map(|p| format!("{p}\n")).collect::<String>())
+    });
+    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    resolve(&experiment, name, TargetSpec::Null, &options).unwrap()
+}
+
+#[test]
+fn there_are_examples_and_each_is_named_as_its_file_and_says_when_to_use_it() {
+    let examples = experiments();
+    assert!(examples.len() >= 8 + PROFILES.len());
+    for (name, text) in &examples {
+        let plan = plan(name, text);
+        assert_eq!(&plan.name, name);
+        assert!(text.starts_with("# "), "{name} begins with what it is");
+        if profile(name).is_none() {
+            assert!(text.contains("\n# Use it "), "{name} says when to use it");
+        }
+    }
+}
+
+#[test]
+fn no_example_fills_a_laptop_or_takes_an_afternoon() {
+    for (name, text) in experiments() {
+        let plan = plan(&name, &text);
+        assert!(plan.bytes_needed() <= units::Bytes::gib(8), "{name}: {}", plan.bytes_needed());
+        assert!(plan.time_needed().as_secs() <= 3600, "{name}: {:?}", plan.time_needed());
+    }
+}
+
+/// SHA-256 of the first 100,000 operations of a stream, in the order of their numbers.
+fn fingerprint(stream: &Stream, seed: u64) -> String {
+    let operations = OpStream::new(stream, seed);
+    let mut hash = Sha256::new();
+    for index in 0..100_000u64 {
+        let lane = (index % u64::from(stream.workers)) as u32;
+        let op = operations.op(lane, index / u64::from(stream.workers));
+        assert_eq!(op.index, index);
+        hash.update([op.kind as u8]);
+        hash.update(op.file.to_le_bytes());
+        hash.update(op.offset_bytes.to_le_bytes());
+        hash.update(op.size_bytes.to_le_bytes());
+    }
+    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// If this fails, the same experiment does other operations than before: results are not comparable any more. Where
+/// that is meant, `UPDATE_EXPECT=1 cargo test -p workload` writes the file anew, and CHANGELOG.md says so under
+/// "Numbers".
+#[test]
+fn the_operations_of_every_example_are_the_same_as_ever() {
+    let mut found = String::from(
+        "# SHA-256 (first half) of the first 100,000 operations of each stream, in the first run of each variant.\n\
+         # Changed only on purpose: see crates/workload/tests/examples.rs.\n",
+    );
+    for (name, text) in experiments() {
+        let plan = plan(&name, &text);
+        let mut seen = BTreeSet::new();
+        for run in plan.runs().filter(|run| seen.insert(run.variant.clone())) {
+            for stream in &run.streams {
+                let print = fingerprint(stream, run.seed);
+                let variant = if run.variant == plan.name { "-" } else { &run.variant };
+                writeln!(found, "{print}  {name} / {variant} / {}", stream.name).unwrap();
+            }
+        }
+    }
+    expect_test::expect_file!["fingerprints.txt"].assert_eq(&found);
+}
+
+#[test]
+fn every_example_keeps_to_the_schema() {
+    let schema: serde_json::Value = serde_json::from_str(&json_schema()).unwrap();
+    for (name, text) in experiments() {
+        let value: serde_json::Value = toml::from_str(&text).unwrap();
+        let wrong = schema_check::violations(&schema, &value);
+        assert!(wrong.is_empty(), "{name}: {wrong:#?}");
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_parser_refuses() {
+    let schema: serde_json::Value = serde_json::from_str(&json_schema()).unwrap();
+    for (wrong, right) in [
+        ("name = 't'\n", "[stream.a]\n"),
+        ("[run]\nmeasure = 30\n", "[run]\nmeasure = '30s'\n"),
+        ("[run]\nmeasured = '30s'\n", "[run]\nmeasure = ['30s', '1m30s']\n"),
+        ("[run]\norder = 'random'\n", "[run]\norder = 'randomised'\n"),
+        ("[run]\nrepeats = [1, 2]\n", "[run]\nrepeats = 2\n"),
+        ("[stream.a]\nread = 0.7\n", "[stream.a]\nread = '0%..100% step 10%'\n"),
+        ("[stream.a]\nread = 130\n", "[stream.a]\nread = [10, '20%']\n"),
+        ("[stream.a]\nqueue_depth = '1..8'\n", "[stream.a]\nqueue_depth = '1..8 x2'\n"),
+        ("[stream.a]\nqueue_depth = 0\n", "[stream.a]\nqueue_depth = [1, '2..8 x2']\n"),
+        ("[stream.a]\ntransfer_size = '8x'\n", "[stream.a]\ntransfer_size = '8 KiB'\n"),
+        ("[stream.a]\ntransfer_size = {'8q'='1%'}\n", "[stream.a]\ntransfer_size = {'8k'='1%'}\n"),
+        ("[stream.a]\npattern = 'zipf'\n", "[stream.a]\npattern = { zipf = [1, 1.5] }\n"),
+        (
+            "[stream.a]\npattern = { hot_set = { area = '1%' } }\n",
+            "[stream.a]\npattern = { hot_set = { area = '1%', accesses = ['50%', '90%'] } }\n",
+        ),
+        (
+            "[stream.a]\narrival = { constant = '1/s', poisson = '1/s' }\n",
+            "[stream.a]\narrival = ['closed', { poisson = '1k/s..4k/s step 1k/s' }]\n",
+        ),
+        ("[stream.'a b']\n", "[stream.a-b]\n"),
+        ("[[variant]]\nread = '1%'\n", "[[variant]]\nname = 'v'\nread = '1%'\n"),
+    ] {
+        let check = |text: &str| {
+            let mut value: serde_json::Value = toml::from_str(text).unwrap();
+            if value.get("name").is_none() {
+                value["name"] = "t".into();
+                if value.get("stream").is_none() {
+                    value["stream"] = serde_json::json!({ "main": {} });
+                }
+            }
+            schema_check::violations(&schema, &value)
+        };
+        assert!(!check(wrong).is_empty(), "refused: {wrong}");
+        assert_eq!(check(right), Vec::<String>::new(), "allowed: {right}");
+    }
+}
+
+#[test]
+fn every_key_of_the_table_is_in_the_schema() {
+    let schema: serde_json::Value = serde_json::from_str(&json_schema()).unwrap();
+    for key in KEYS {
+        let pointer = match key.section {
+            Section::Experiment => "/properties",
+            Section::Run => "/properties/run/properties",
+            Section::Stream => "/properties/stream/additionalProperties/properties",
+            Section::Variant => "/properties/variant/items/properties",
+        };
+        let property = &schema.pointer(pointer).unwrap()[key.name];
+        assert!(property["description"].as_str().unwrap().contains(key.doc), "{}", key.name);
+        if key.section == Section::Stream {
+            let of_variant = schema.pointer("/properties/variant/items/properties").unwrap();
+            assert_eq!(&of_variant[key.name], property);
+        }
+    }
+}
+
+#[test]
+fn every_example_value_of_the_table_is_allowed_there() {
+    for key in KEYS.iter().filter(|key| key.section == Section::Stream) {
+        let mut stream = vec![
+            "read = '50%'".to_owned(),
+            "transfer_size = '8k'".to_owned(),
+            "pattern = 'random'".to_owned(),
+            "file_size = '1g'".to_owned(),
+            "queue_depth = 1".to_owned(),
+        ];
+        stream.retain(|line| !line.starts_with(&format!("{} ", key.name)));
+        stream.push(format!("{} = {}", key.name, key.example));
+        let text = format!("name = 't'\n[stream.a]\n{}\n", stream.join("\n"));
+        parse(&text, "x").unwrap_or_else(|problems| panic!("{}: {problems:#?}", key.name));
+    }
+}
+
+#[test]
+fn the_reference_page_is_the_tables() {
+    let page = root().join("docs/reference/experiment.md");
+    expect_test::expect_file![page].assert_eq(&workload::reference::reference_markdown());
+}

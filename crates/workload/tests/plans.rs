@@ -1,0 +1,258 @@
+//! From an experiment to a plan: what is laid over what, what is swept, in which order runs are done.
+
+use expect_test::{Expect, expect};
+use workload::experiment::{parse, parse_with};
+use workload::overrides::Override;
+use workload::plan::{EngineChoice, Plan, Run, TargetSpec};
+use workload::resolve::{ResolveOptions, resolve};
+
+const TWO_STREAMS: &str = "
+name = 'two'
+[stream.db]
+read = '70%'
+transfer_size = '8k'
+pattern = 'random'
+file_size = '1GiB'
+queue_depth = 4
+[stream.log]
+read = '0%'
+transfer_size = '4k'
+pattern = 'sequential'
+file_size = '64MiB'
+queue_depth = 1
+";
+
+const OPTIONS: ResolveOptions =
+    ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+
+fn plan_with(text: &str, settings: &[&str]) -> Plan {
+    let overrides: Vec<Override> = settings.iter().map(|text| Override::set(text)).collect();
+    let experiment = parse_with(text, "x.toml", &overrides).unwrap_or_else(|p| panic!("{p:#?}"));
+    resolve(&experiment, "x.toml", TargetSpec::Null, &OPTIONS).unwrap()
+}
+
+fn load_points(plan: &Plan) -> String {
+    plan.runs().map(|run| format!("{} #{}\n", run.load_point(), run.repeat)).collect()
+}
+
+fn check(text: &str, settings: &[&str], expected: Expect) {
+    expected.assert_eq(&load_points(&plan_with(text, settings)));
+}
+
+#[test]
+fn sweeps_multiply_and_the_first_written_changes_slowest() {
+    let text = format!("{TWO_STREAMS}fsync_every = ['2..4 x2', 9]\n[run]\nmeasure=['5s','1m']\n");
+    check(&text, &[], expect![[r#"
+        two, run.measure=5s, log.fsync_every=2 #0
+        two, run.measure=5s, log.fsync_every=4 #0
+        two, run.measure=5s, log.fsync_every=9 #0
+        two, run.measure=1m, log.fsync_every=2 #0
+        two, run.measure=1m, log.fsync_every=4 #0
+        two, run.measure=1m, log.fsync_every=9 #0
+    "#]]);
+}
+
+#[test]
+fn a_setting_of_every_stream_is_one_axis_and_of_one_stream_its_own() {
+    check(TWO_STREAMS, &["queue_depth=1,8"], expect![[r#"
+        two, queue_depth=1 #0
+        two, queue_depth=8 #0
+    "#]]);
+    check(TWO_STREAMS, &["db.queue_depth=1,8", "log.dsync=false,true"], expect![[r#"
+        two, db.queue_depth=1, log.dsync=false #0
+        two, db.queue_depth=1, log.dsync=true #0
+        two, db.queue_depth=8, log.dsync=false #0
+        two, db.queue_depth=8, log.dsync=true #0
+    "#]]);
+    let plan = plan_with(TWO_STREAMS, &["queue_depth=1,8"]);
+    let depths: Vec<Vec<u32>> = plan
+        .runs()
+        .map(|run| run.streams.iter().map(|stream| stream.queue_depth).collect())
+        .collect();
+    assert_eq!(depths, [[1, 1], [8, 8]]);
+}
+
+#[test]
+fn sweeps_stand_inside_arrival_and_pattern_and_in_options() {
+    check(
+        TWO_STREAMS,
+        &["db.arrival.poisson=1k/s,2000/s", "db.pattern.zipf=0.9..1.1 step 0.1"],
+        expect![[r#"
+            two, db.arrival=poisson 1000/s, db.pattern=zipf 0.9 #0
+            two, db.arrival=poisson 1000/s, db.pattern=zipf 1 #0
+            two, db.arrival=poisson 1000/s, db.pattern=zipf 1.1 #0
+            two, db.arrival=poisson 2000/s, db.pattern=zipf 0.9 #0
+            two, db.arrival=poisson 2000/s, db.pattern=zipf 1 #0
+            two, db.arrival=poisson 2000/s, db.pattern=zipf 1.1 #0
+        "#]],
+    );
+    check(TWO_STREAMS, &["db.arrival={constant='100/s'},closed"], expect![[r#"
+        two, db.arrival=constant 100/s #0
+        two, db.arrival=closed #0
+    "#]]);
+    check(
+        TWO_STREAMS,
+        &["db.transfer_size=4k,{'8k'='70%','64k'='30%'}", "db.pattern={zipf=1.1}"],
+        expect![[r#"
+            two, db.transfer_size=4KiB #0
+            two, db.transfer_size=70% 8KiB + 30% 64KiB #0
+        "#]],
+    );
+    check(TWO_STREAMS, &["db.pattern.hot_set={area=['10%','20%'],accesses='90%'}"], expect![[r#"
+        two, db.pattern=hot set 90% in 10% #0
+        two, db.pattern=hot set 90% in 20% #0
+    "#]]);
+    check(
+        TWO_STREAMS,
+        &["db.arrival.closed.think_time=0,1ms", "stream.log.read=0%"],
+        expect![[r#"
+            two, db.arrival=closed #0
+            two, db.arrival=closed, think time 1ms #0
+        "#]],
+    );
+}
+
+#[test]
+fn variants_lie_over_streams_and_the_command_line_over_variants() {
+    let text = format!(
+        "{TWO_STREAMS}
+        [[variant]]
+        name = 'deep'
+        queue_depth = [16, 32]
+        [[variant]]
+        name = 'large'
+        stream = 'db'
+        transfer_size = '64k'
+        queue_depth = 2
+        "
+    );
+    check(&text, &[], expect![[r#"
+        deep, queue_depth=16 #0
+        deep, queue_depth=32 #0
+        large #0
+    "#]]);
+    let plan = plan_with(&text, &["db.queue_depth=7"]);
+    let shown: Vec<String> = plan
+        .runs()
+        .map(|run| {
+            let of = |s: &workload::plan::Stream| (s.queue_depth, s.transfer_size_max_bytes());
+            format!("{}: {:?}", run.variant, run.streams.iter().map(of).collect::<Vec<_>>())
+        })
+        .collect();
+    expect![[r#"
+        deep: [(7, 8192), (16, 4096)]
+        deep: [(7, 8192), (32, 4096)]
+        large: [(7, 65536), (1, 4096)]"#]].assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn later_settings_of_the_command_line_go_before_earlier_ones() {
+    let plan = plan_with(TWO_STREAMS, &["queue_depth=3", "queue_depth=5", "run.seed=8"]);
+    assert_eq!(plan.runs().count(), 1);
+    assert_eq!(plan.runs().next().unwrap().streams[0].queue_depth, 5);
+    assert_eq!(plan.seed, 8);
+    let experiment = parse_with(
+        TWO_STREAMS,
+        "x",
+        &[
+            Override::option("--repeats", "run.repeats", "3"),
+            Override::option("--seed", "run.seed", "9"),
+        ],
+    )
+    .unwrap();
+    let plan = resolve(&experiment, "x", TargetSpec::Null, &OPTIONS).unwrap();
+    assert_eq!((plan.runs().count(), plan.seed), (3, 9));
+}
+
+#[test]
+fn a_setting_of_the_command_line_fills_a_gap_of_the_file() {
+    let text = TWO_STREAMS.replace("queue_depth = 4\n", "");
+    assert!(parse(&text, "x.toml").is_err());
+    assert_eq!(plan_with(&text, &["db.queue_depth=4"]).runs().count(), 1);
+}
+
+#[test]
+fn repeats_follow_one_another_as_written() {
+    check(TWO_STREAMS, &["db.queue_depth=1,2", "run.repeats=2"], expect![[r#"
+        two, db.queue_depth=1 #0
+        two, db.queue_depth=1 #1
+        two, db.queue_depth=2 #0
+        two, db.queue_depth=2 #1
+    "#]]);
+}
+
+#[test]
+fn randomised_runs_hold_every_load_point_once_in_each_repeat() {
+    let settings = ["db.queue_depth=1..64 x2", "run.repeats=4", "run.order=randomised"];
+    let plan = plan_with(TWO_STREAMS, &settings);
+    let runs: Vec<&Run> = plan.runs().collect();
+    assert_eq!(runs.len(), 28);
+    let mut orders = Vec::new();
+    for (repeat, block) in runs.chunks(7).enumerate() {
+        assert!(block.iter().all(|run| run.repeat == repeat as u32));
+        let order: Vec<u32> = block.iter().map(|run| run.streams[0].queue_depth).collect();
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, [1, 2, 4, 8, 16, 32, 64]);
+        orders.push(order);
+    }
+    orders.sort();
+    orders.dedup();
+    assert!(orders.len() > 1, "every block is drawn anew");
+    for (index, run) in runs.iter().enumerate() {
+        assert_eq!(run.index as usize, index);
+    }
+    assert_eq!(plan, plan_with(TWO_STREAMS, &settings), "the same seed gives the same order");
+}
+
+#[test]
+fn a_runs_seed_comes_from_load_point_and_repeat_and_not_from_the_order() {
+    let seeds = |order: &str| {
+        let order = format!("run.order={order}");
+        let plan = plan_with(TWO_STREAMS, &["db.queue_depth=1,2,3", "run.repeats=3", &order]);
+        let mut seeds: Vec<(u32, u32, u64)> =
+            plan.runs().map(|run| (run.streams[0].queue_depth, run.repeat, run.seed)).collect();
+        seeds.sort_unstable();
+        seeds
+    };
+    let written = seeds("as-written");
+    assert_eq!(written, seeds("randomised"));
+    let mut different: Vec<u64> = written.iter().map(|(_, _, seed)| *seed).collect();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), 9);
+}
+
+#[test]
+fn the_area_is_spread_over_the_files_in_whole_blocks() {
+    let plan = plan_with(TWO_STREAMS, &["db.files=3", "db.area=1GiB"]);
+    let set = plan.runs().next().unwrap().streams[0].working_set;
+    assert_eq!(set.area_bytes, (1u64 << 30) / 3 / 4096 * 4096);
+    assert_eq!(plan.bytes_needed(), units::Bytes::mib(3 * 1024 + 64));
+}
+
+#[test]
+fn a_default_that_does_not_fit_the_interval_is_rounded_up() {
+    let plan = plan_with(TWO_STREAMS, &["run.interval=4s"]);
+    let phases = plan.runs().next().unwrap().phases;
+    assert_eq!((phases.warm_up_ns, phases.measure_ns), (8_000_000_000, 32_000_000_000));
+    assert_eq!(phases.window(), (2, 10));
+    assert_eq!(plan.time_needed().as_secs(), 40);
+}
+
+#[test]
+fn verification_of_a_null_target_is_refused() {
+    let experiment = parse(TWO_STREAMS, "x.toml").unwrap();
+    let options = ResolveOptions { verify: true, ..OPTIONS };
+    let problems = resolve(&experiment, "x.toml", TargetSpec::Null, &options).unwrap_err();
+    assert_eq!(problems[0].file, "--verify");
+    let target = TargetSpec::Directory { path: "/mnt/vol1".to_owned() };
+    assert!(resolve(&experiment, "x.toml", target, &options).unwrap().verify);
+}
+
+#[test]
+fn a_plan_survives_being_written_and_read() {
+    let plan = plan_with(TWO_STREAMS, &["db.queue_depth=1,2", "db.pattern.zipf=1.1"]);
+    let text = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+}
