@@ -66,9 +66,11 @@ mod tests {
     }
 
     #[test]
-    fn this_thread_has_used_cpu_time() {
+    fn a_thread_is_seen_from_outside_as_it_sees_itself() {
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
-        assert!(thread_cpu_ns(tid).is_some_and(|ns| ns > 0));
+        // From outside the time is brought up to date at scheduler ticks, so it may lag behind.
+        let outside = thread_cpu_ns(tid).expect("this thread lives");
+        assert!(outside <= own_cpu_ns());
         assert_eq!(thread_cpu_ns(-1), None);
     }
 }

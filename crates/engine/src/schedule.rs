@@ -24,7 +24,7 @@ pub trait Schedule {
     /// `count` operations have completed at `now_ns`.
     fn completed(&mut self, now_ns: u64, count: usize);
 
-    /// Operations due but not issued at `edge_ns`, and the time integral of that number since the last call, in
+    /// Operations due before `edge_ns` but not issued, and the time integral of that number since the last call, in
     /// operations times nanoseconds. Edges come in order.
     fn backlog(&mut self, edge_ns: u64) -> (u64, u128);
 }
@@ -230,7 +230,7 @@ impl<I: Instants> Schedule for Open<I> {
     fn completed(&mut self, _now_ns: u64, _count: usize) {}
 
     fn backlog(&mut self, edge_ns: u64) -> (u64, u128) {
-        while self.due.peek_ns() <= edge_ns {
+        while self.due.peek_ns() < edge_ns {
             self.due_sum.add(self.due.peek_ns());
             self.due.next();
         }
@@ -253,11 +253,11 @@ mod tests {
         let mut open = Open::new(ConstantInstants::new(1e7, 0, 1));
         open.advance(0);
         open.advance(150);
-        // At 1,000: due 0..=1000 are 11, issued 2. Waiting: 50 for the second (100 to 150), and for the third to
-        // eleventh 800 + 700 + … + 0 = 3,600.
-        assert_eq!(open.backlog(1000), (9, 3650));
-        // Nothing is issued up to 1,100: nine wait 100 ns more, the twelfth is just due.
-        assert_eq!(open.backlog(1100), (10, 900));
+        // Before 1,000 ten are due (0, 100, … 900), of which two were issued. Waiting: 50 for the second (100 to
+        // 150), and for the third to tenth 800 + 700 + … + 100 = 3,600.
+        assert_eq!(open.backlog(1000), (8, 3650));
+        // Nothing is issued up to 1,100: eight wait 100 ns more, and the eleventh from its instant on.
+        assert_eq!(open.backlog(1100), (9, 900));
     }
 
     #[test]

@@ -47,7 +47,10 @@ pub struct Generations {
 
 const VERSION_ONE: u64 = 1 << 44;
 const IN_FLIGHT_ONE: u64 = 1 << 32;
-const IN_FLIGHT_MASK: u64 = 0xfff << 32;
+const IN_FLIGHT_MASK: u64 = 0x7ff << 32;
+/// Writes overlapped since the tile was last at rest: which of them is the last is not known.
+const OVERLAPPED: u64 = 1 << 43;
+const GENERATION_MASK: u64 = 0xffff_ffff;
 
 impl Generations {
     /// Nothing is known of `files` files of `file_size_bytes`, in tiles of `tile_bytes`.
@@ -62,19 +65,26 @@ impl Generations {
     }
 
     fn write_begins(&self, file: u32, tile: u64) {
-        self.state(file, tile).fetch_add(VERSION_ONE + IN_FLIGHT_ONE, Ordering::AcqRel);
+        self.change(file, tile, |now| {
+            let overlap = if now & IN_FLIGHT_MASK == 0 { 0 } else { OVERLAPPED };
+            now.wrapping_add(VERSION_ONE + IN_FLIGHT_ONE) | overlap
+        });
     }
 
-    /// The write is over. It is known to be the last one only if it was alone.
+    /// The write is over; `generation` is what it left if it succeeded.
     fn write_ends(&self, file: u32, tile: u64, generation: Option<u32>) {
-        let state = self.state(file, tile);
-        let change = |now: u64| {
-            let alone = now & IN_FLIGHT_MASK == IN_FLIGHT_ONE;
-            let known = if alone { generation.unwrap_or(0) } else { 0 };
+        self.change(file, tile, |now| {
+            let known = if now & OVERLAPPED == 0 { generation.unwrap_or(0) } else { 0 };
             let rest = now.wrapping_add(VERSION_ONE).wrapping_sub(IN_FLIGHT_ONE);
-            Some((rest & !0xffff_ffff) | u64::from(known))
-        };
-        let changed = state.fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
+            let at_rest = if rest & IN_FLIGHT_MASK == 0 { OVERLAPPED } else { 0 };
+            (rest & !GENERATION_MASK & !at_rest) | u64::from(known)
+        });
+    }
+
+    fn change(&self, file: u32, tile: u64, change: impl Fn(u64) -> u64) {
+        let state = self.state(file, tile);
+        let changed =
+            state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |now| Some(change(now)));
         debug_assert!(changed.is_ok(), "the change always yields a value");
     }
 }
@@ -218,7 +228,7 @@ impl Tiles {
             let before = verifier.seen[tag as usize * verifier.tiles_per_op + place];
             let after = verifier.generations.state(slot.op.file, tile).load(Ordering::Acquire);
             let settled = before == after && after & IN_FLIGHT_MASK == 0;
-            let known = (after & 0xffff_ffff) as u32;
+            let known = (after & GENERATION_MASK) as u32;
             let expected = (settled && known != 0).then_some(known);
             let found =
                 self.maker.inspect(slot.op.file, offset_bytes, bytes, &mut verifier.scratch);
@@ -267,5 +277,38 @@ impl std::fmt::Display for Mismatch {
             )?,
         }
         write!(f, " (operation {})", self.op_index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(generations: &Generations) -> u32 {
+        (generations.state(0, 0).load(Ordering::Acquire) & GENERATION_MASK) as u32
+    }
+
+    #[test]
+    fn a_write_that_overlapped_another_leaves_the_generation_unknown() {
+        let generations = Generations::new(1, 4096, 4096);
+        generations.write_begins(0, 0);
+        generations.write_ends(0, 0, Some(5));
+        assert_eq!(known(&generations), 5);
+
+        // The second began before the first ended: either may be the last on the storage.
+        generations.write_begins(0, 0);
+        generations.write_begins(0, 0);
+        generations.write_ends(0, 0, Some(7));
+        assert_eq!(known(&generations), 0);
+        generations.write_ends(0, 0, Some(9));
+        assert_eq!(known(&generations), 0);
+
+        generations.write_begins(0, 0);
+        generations.write_ends(0, 0, Some(11));
+        assert_eq!(known(&generations), 11);
+        // Whether a failed write reached the storage is not known.
+        generations.write_begins(0, 0);
+        generations.write_ends(0, 0, None);
+        assert_eq!(known(&generations), 0);
     }
 }

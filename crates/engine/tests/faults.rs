@@ -1,0 +1,145 @@
+//! Faults made for real by the kernel, on a small ext4 behind a loop device. Needs root and `mkfs.ext4`.
+
+mod runs;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use engine::drive::Stop;
+use engine::run::{Request, run};
+use metrics::run_record::Outcome;
+use runs::{DATA_SEED, Setting, fill, measure, small_run, sum};
+use workload::outcome::ErrorKind;
+use workload::plan::EngineChoice;
+
+/// Runs a program that must succeed.
+fn must(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    let output = output.unwrap_or_else(|error| panic!("{program} is needed by this test: {error}"));
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// An ext4 of 64 MiB in a file, mounted; unmounted and removed when dropped.
+struct Mounted {
+    holder: tempfile::TempDir,
+    mount_point: PathBuf,
+}
+
+impl Mounted {
+    fn new() -> Mounted {
+        let holder = tempfile::tempdir().expect("a directory");
+        let image = holder.path().join("image");
+        let file = std::fs::File::create(&image).expect("an image");
+        file.set_len(64 << 20).expect("a sparse image");
+        must("mkfs.ext4", &["-q", "-F", "-E", "nodiscard", &text(&image)]);
+        let mount_point = holder.path().join("mounted");
+        std::fs::create_dir(&mount_point).expect("a mount point");
+        must("mount", &["-o", "loop", &text(&image), &text(&mount_point)]);
+        Mounted { holder, mount_point }
+    }
+
+    fn image(&self) -> PathBuf {
+        self.holder.path().join("image")
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        // A lazy unmount succeeds while a given-up operation still holds a file.
+        let status = Command::new("umount").arg("-l").arg(&self.mount_point).status();
+        assert!(status.is_ok_and(|s| s.success()) || std::thread::panicking());
+    }
+}
+
+/// A file system that is frozen: writes hang until it is thawed, which happens at the latest when this is dropped.
+struct Frozen<'a>(&'a Path);
+
+impl<'a> Frozen<'a> {
+    fn new(mount_point: &'a Path) -> Frozen<'a> {
+        must("fsfreeze", &["--freeze", &text(mount_point)]);
+        Frozen(mount_point)
+    }
+}
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        must("fsfreeze", &["--unfreeze", &text(self.0)]);
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().expect("temporary paths are UTF-8").to_owned()
+}
+
+#[test]
+fn a_device_that_fails_is_counted_as_input_output_errors() {
+    let mounted = Mounted::new();
+    let mut small = small_run();
+    small.streams[0].read_permille = 1000;
+    small.streams[0].direct = true;
+    fill(&mounted.mount_point, &small);
+    must("sync", &["-f", &text(&mounted.mount_point)]);
+    // The disk behind the file system ends at 4 MiB from now on: the kernel answers reads beyond it with EIO.
+    let image = std::fs::OpenOptions::new().write(true).open(mounted.image()).expect("the image");
+    image.set_len(4 << 20).expect("it can be shortened");
+    for engine in [EngineChoice::IoUring, EngineChoice::Psync] {
+        let setting = Setting { engine, verify: false };
+        let (intervals, _) = measure(&small, Some(&mounted.mount_point), &setting);
+        let all = sum(&intervals, 0);
+        assert!(all.kinds[0].failed[ErrorKind::InputOutput as usize] > 0, "{engine:?}");
+        assert_eq!(all.issued, all.completed() + all.failed());
+    }
+}
+
+#[test]
+fn an_operation_that_never_returns_ends_the_run_and_is_named() {
+    for engine in [EngineChoice::IoUring, EngineChoice::Psync] {
+        let mounted = Mounted::new();
+        let mut small = small_run();
+        small.streams[0].read_permille = 0;
+        small.streams[0].queue_depth = 2;
+        small.streams[0].direct = true;
+        small.phases.measure_ns = 30_000_000_000;
+        small.operation_deadline_ns = 500_000_000;
+        fill(&mounted.mount_point, &small);
+        let assignment = small.split(1).remove(0);
+        let request = Request {
+            assignment: &assignment,
+            directory: Some(mounted.mount_point.clone()),
+            engine,
+            pin: false,
+            verify: false,
+            data_seed: DATA_SEED,
+        };
+        let mut frozen = None;
+        let mut intervals = Vec::new();
+        let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+            if interval.index == 1 {
+                frozen = Some(Frozen::new(&mounted.mount_point));
+            }
+            intervals.push(interval);
+            ControlFlow::Continue(())
+        })
+        .expect("the run can be started");
+        drop(frozen);
+        let Outcome::Failed { reason } = &end.outcome else { panic!("{engine:?}: {end:?}") };
+        assert!(reason.contains("did not return within"), "{reason}");
+        assert!(!end.details.is_empty());
+        if engine == EngineChoice::IoUring {
+            let told = &end.details[0];
+            assert!(
+                told.contains("write of 4096 bytes at offset") && told.contains("never returned"),
+                "{told}"
+            );
+        }
+        // What was measured before is kept.
+        assert!(intervals.len() >= 2 && intervals[0].streams[0].completed() > 0);
+    }
+}

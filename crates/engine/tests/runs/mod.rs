@@ -1,0 +1,101 @@
+//! A small run to be changed by each test, and its files.
+
+use std::fs::OpenOptions;
+use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::drive::Stop;
+use engine::run::{Request, RunEnd, file_paths, run};
+use metrics::interval::{Interval, StreamInterval};
+use workload::arrival::Arrival;
+use workload::data::DataPattern;
+use workload::pattern::AccessPattern;
+use workload::plan::{EngineChoice, Phases, Run, Stream, WeightedSize, WorkingSet};
+
+/// The seed of the data in the files of these tests.
+pub const DATA_SEED: u64 = 7;
+
+/// 200 ms of uniform reads and writes of 4 KiB, eight in flight, on two files of 1 MiB.
+pub fn small_run() -> Run {
+    let stream = Stream {
+        name: "small".to_owned(),
+        read_permille: 500,
+        transfer_sizes: vec![WeightedSize { size_bytes: 4096, weight: 1 }],
+        access_pattern: AccessPattern::Uniform,
+        working_set: WorkingSet { files: 2, file_size_bytes: 1 << 20, area_bytes: 1 << 20 },
+        queue_depth: 8,
+        workers: 1,
+        arrival: Arrival::Closed { think_time_ns: 0 },
+        direct: false,
+        dsync: false,
+        fsync_every_writes: None,
+        data: DataPattern::default(),
+    };
+    Run {
+        index: 0,
+        variant: "small".to_owned(),
+        parameters: Vec::new(),
+        repeat: 0,
+        seed: 11,
+        streams: vec![stream],
+        phases: Phases { warm_up_ns: 0, measure_ns: 200_000_000, interval_ns: 50_000_000 },
+        tolerated_errors: 0,
+        operation_deadline_ns: 10_000_000_000,
+    }
+}
+
+/// Makes the run's files with the data that belongs into them.
+pub fn fill(directory: &Path, run: &Run) {
+    for stream in &run.streams {
+        let set = stream.file_set();
+        let maker = set.tile_maker(DATA_SEED);
+        for (index, path) in file_paths(directory, stream).iter().enumerate() {
+            let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
+            let mut data = vec![0; set.file_size_bytes as usize];
+            maker.fill(index as u32, 0, 0, &mut data);
+            let file = file.expect("the file can be made");
+            file.write_all_at(&data, 0).expect("there is room");
+            file.sync_all().expect("it can be synced");
+        }
+    }
+}
+
+/// A request for all of `run` in `directory`.
+pub struct Setting {
+    pub engine: EngineChoice,
+    pub verify: bool,
+}
+
+/// Runs `run` and returns its intervals and its end.
+pub fn measure(
+    run_of: &Run,
+    directory: Option<&Path>,
+    setting: &Setting,
+) -> (Vec<Interval>, RunEnd) {
+    let assignment = run_of.split(1).remove(0);
+    let request = Request {
+        assignment: &assignment,
+        directory: directory.map(Path::to_owned),
+        engine: setting.engine,
+        pin: false,
+        verify: setting.verify,
+        data_seed: DATA_SEED,
+    };
+    let mut intervals = Vec::new();
+    let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+        intervals.push(interval);
+        ControlFlow::Continue(())
+    });
+    (intervals, end.expect("the run can be started"))
+}
+
+/// All intervals of a stream as one.
+pub fn sum(intervals: &[Interval], stream: usize) -> StreamInterval {
+    let mut all = StreamInterval::default();
+    for interval in intervals {
+        all.merge(&interval.streams[stream]);
+    }
+    all
+}
