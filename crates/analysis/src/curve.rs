@@ -60,8 +60,12 @@ fn axis_of(load_points: &[LoadPoint], mine: &LoadPoint) -> Option<String> {
             |p: &LoadPoint| p.parameters.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
         family().any(|p| value(p) != value(mine))
     };
-    let swept: Vec<&(String, String)> =
+    let mut swept: Vec<&(String, String)> =
         mine.parameters.iter().filter(|(key, _)| differs(key)).collect();
+    // A variant of one load point still has its queue depth as axis, like its neighbours.
+    if swept.is_empty() {
+        swept = mine.parameters.iter().collect();
+    }
     let last_word = |key: &str| key.rsplit('.').next().map(str::to_owned);
     ["queue_depth", "workers", "offered_rate", "rate"]
         .iter()

@@ -52,12 +52,13 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
     let groups = by_load_point(&record.runs);
     let load_points: Vec<LoadPoint> =
         groups.iter().map(|group| load_point::load_point(group)).collect();
-    let sightings = load_points
+    let of_load_points = load_points
         .iter()
         .zip(&groups)
         .enumerate()
-        .flat_map(|(index, (point, records))| warnings::of_load_point(index, point, records))
-        .collect();
+        .flat_map(|(index, (point, records))| warnings::of_load_point(index, point, records));
+    let sightings =
+        warnings::of_experiment(&record.warnings).into_iter().chain(of_load_points).collect();
     Findings {
         id: record.id.clone(),
         name: record.plan.name.clone(),
@@ -73,7 +74,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         repeat_command: repeat_command(record),
         curves: curve::curves(&load_points),
         load_points,
-        series: record.runs.iter().flat_map(series::series).collect(),
+        series: series::series(&record.runs),
         warnings: warnings::group(sightings),
         notes: notes(record),
     }
@@ -86,7 +87,7 @@ impl Findings {
             group.sightings.iter().any(|s| {
                 let of_stream =
                     stream.is_none() || s.stream.is_none() || s.stream.as_deref() == stream;
-                s.load_point == load_point && of_stream
+                s.load_point.is_none_or(|concerned| concerned == load_point) && of_stream
             })
         };
         self.warnings.iter().filter(concerns).map(|group| group.mark).collect()

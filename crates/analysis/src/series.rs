@@ -7,11 +7,16 @@ use metrics::histogram::Counts;
 use metrics::interval::Interval;
 use metrics::run_record::RunRecord;
 use workload::op::OpKind;
+use workload::plan::Run;
 
 use crate::estimate::Percentile;
 
-/// At most this many points for each phase of a series.
+/// At most about this many points in a series (a phase more or less may add one).
 pub const POINTS_MAX: usize = 1_000;
+/// At least this many where there are so many intervals, however many series there are.
+const POINTS_MIN: usize = 100;
+/// All series of an experiment share this many points, so that what is made of them stays of a size to be mailed.
+const POINTS_TOTAL: usize = 40_000;
 
 /// One stream of one run over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,9 +80,15 @@ impl PointPhase {
     }
 }
 
-/// One series for each stream of the run.
-pub(crate) fn series(record: &RunRecord) -> Vec<Series> {
-    let per_point = record.intervals.len().div_ceil(POINTS_MAX).max(1);
+/// One series for each stream of each run.
+pub(crate) fn series(records: &[RunRecord]) -> Vec<Series> {
+    let count: usize = records.iter().map(|record| record.run.streams.len()).sum();
+    let points_max = (POINTS_TOTAL / count.max(1)).clamp(POINTS_MIN, POINTS_MAX);
+    records.iter().flat_map(|record| of_run(record, points_max)).collect()
+}
+
+fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
+    let per_point = record.intervals.len().div_ceil(points_max).max(1);
     let window = record.run.phases.window();
     let groups: Vec<(PointPhase, &[Interval])> = record
         .intervals
@@ -96,6 +107,14 @@ pub(crate) fn series(record: &RunRecord) -> Vec<Series> {
             points: groups.iter().map(|(phase, group)| point(*phase, group, index)).collect(),
         })
         .collect()
+}
+
+/// The point of each stream in one interval, in the order of the run's streams: what is shown while a run goes on has
+/// the same definitions as what is reported afterwards.
+pub fn points_of(run: &Run, interval: &Interval) -> Vec<SeriesPoint> {
+    let phase = phase_of(run.phases.window(), interval);
+    let group = std::slice::from_ref(interval);
+    (0..run.streams.len()).map(|stream| point(phase, group, stream)).collect()
 }
 
 fn phase_of((first, end): (u32, u32), interval: &Interval) -> PointPhase {

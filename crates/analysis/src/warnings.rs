@@ -36,8 +36,8 @@ pub struct WarningGroup {
 /// One warning at one place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sighting {
-    /// The load point, as a place in `Findings::load_points`.
-    pub load_point: usize,
+    /// The load point, as a place in `Findings::load_points`; `None` where it concerns them all.
+    pub load_point: Option<usize>,
     /// The stream, where it is about one of several.
     pub stream: Option<String>,
     /// The repeats it was seen in, from 0; empty where it is about all together.
@@ -54,7 +54,7 @@ pub(crate) fn of_load_point(
     load_point: &LoadPoint,
     records: &[&RunRecord],
 ) -> Vec<Sighting> {
-    let mut gathered = Gathered { load_point: index, sightings: Vec::new() };
+    let mut gathered = Gathered { load_point: Some(index), sightings: Vec::new() };
     for (run, record) in load_point.runs.iter().zip(records) {
         let measured = RunMeasured::of(record);
         for warning in of_run(run, record) {
@@ -84,6 +84,15 @@ pub(crate) fn of_load_point(
     gathered.sightings
 }
 
+/// What concerns the whole experiment.
+pub(crate) fn of_experiment(noticed: &[Warning]) -> Vec<Sighting> {
+    let mut gathered = Gathered { load_point: None, sightings: Vec::new() };
+    for warning in noticed {
+        gathered.add(None, None, warning.clone());
+    }
+    gathered.sightings
+}
+
 /// Puts sightings of one kind together and gives each kind its mark.
 pub(crate) fn group(sightings: Vec<Sighting>) -> Vec<WarningGroup> {
     let mut groups: Vec<WarningGroup> = Vec::new();
@@ -108,7 +117,7 @@ pub(crate) fn group(sightings: Vec<Sighting>) -> Vec<WarningGroup> {
 }
 
 struct Gathered {
-    load_point: usize,
+    load_point: Option<usize>,
     sightings: Vec<Sighting>,
 }
 

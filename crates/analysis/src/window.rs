@@ -69,7 +69,7 @@ impl Measured {
             backlog_time_ns: of_stream().map(|s| s.backlog_time_ns as f64).collect(),
             backlog_start,
             backlog_end: of_stream()
-                .last()
+                .next_back()
                 .map_or(backlog_start, |s: &StreamInterval| s.backlog_end),
         }
     }

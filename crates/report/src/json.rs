@@ -212,7 +212,7 @@ struct WarningJson<'a> {
 
 #[derive(Serialize)]
 struct SightingJson<'a> {
-    load_point: usize,
+    load_point: Option<usize>,
     stream: Option<&'a str>,
     repeats: &'a [u32],
     seen: &'a str,

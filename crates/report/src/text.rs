@@ -120,7 +120,9 @@ fn warning(findings: &Findings, group: &WarningGroup, width: usize, out: &mut St
 
 /// Where a warning was seen: `random read 8 KiB, queue_depth=4, stream log, repeats 1 and 2`.
 pub(crate) fn place(findings: &Findings, sighting: &Sighting) -> String {
-    let load_point = &findings.load_points[sighting.load_point];
+    let Some(load_point) = sighting.load_point.map(|index| &findings.load_points[index]) else {
+        return "the whole experiment".to_owned();
+    };
     let mut words = rows::load_point_name(load_point);
     if let Some(stream) = &sighting.stream {
         words.push_str(&format!(", stream {stream}"));

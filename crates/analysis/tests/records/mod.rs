@@ -1,0 +1,158 @@
+//! Records made by hand, for tests: every number in them is chosen, so every number that comes out is known.
+
+// Each test program takes what it needs.
+#![allow(dead_code, unreachable_pub, missing_docs)]
+
+use metrics::histogram::{Counts, Histogram};
+use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
+use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
+use workload::arrival::Arrival;
+use workload::data::DataPattern;
+use workload::op::OpKind;
+use workload::pattern::AccessPattern;
+use workload::plan::{
+    EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
+};
+
+pub const SECOND_NS: u64 = 1_000_000_000;
+
+/// Times that were counted one by one.
+pub fn counts(times_ns: &[u64]) -> Counts {
+    let mut histogram = Histogram::default();
+    for time in times_ns {
+        histogram.record(*time);
+    }
+    let mut counts = Counts::default();
+    histogram.drain_into(&mut counts);
+    counts
+}
+
+/// `completed` operations of `bytes` each, all of `service_ns` and `response_ns`.
+pub fn kind(completed: u64, bytes: u64, service_ns: u64, response_ns: u64) -> KindInterval {
+    let of = |time_ns: u64| {
+        let mut one = counts(&[time_ns]);
+        for bucket in &mut one.buckets {
+            bucket.1 = completed;
+        }
+        one.sum_ns = u128::from(completed) * u128::from(time_ns);
+        if completed == 0 { Counts::default() } else { one }
+    };
+    KindInterval {
+        completed,
+        bytes: completed * bytes,
+        service: of(service_ns),
+        response: of(response_ns),
+        ..KindInterval::default()
+    }
+}
+
+/// A stream's interval with reads only, accounted so that Little's law holds exactly.
+pub fn reads(completed: u64, bytes: u64, service_ns: u64) -> StreamInterval {
+    let mut interval = StreamInterval {
+        issued: completed,
+        outstanding_time_ns: u128::from(completed) * u128::from(service_ns),
+        ..StreamInterval::default()
+    };
+    interval.kinds[OpKind::Read as usize] = kind(completed, bytes, service_ns, service_ns);
+    interval
+}
+
+/// A closed stream of 8 KiB random reads.
+pub fn stream(name: &str, queue_depth: u32) -> Stream {
+    Stream {
+        name: name.to_owned(),
+        read_permille: 1000,
+        transfer_sizes: vec![WeightedSize { size_bytes: 8192, weight: 1 }],
+        access_pattern: AccessPattern::Uniform,
+        working_set: WorkingSet { files: 1, file_size_bytes: 1 << 30, area_bytes: 1 << 30 },
+        queue_depth,
+        workers: 1,
+        arrival: Arrival::Closed { think_time_ns: 0 },
+        direct: true,
+        dsync: false,
+        fsync_every_writes: None,
+        data: DataPattern::default(),
+    }
+}
+
+/// A run of `streams` with `warm_up` and `measure` intervals of one second.
+pub fn run(variant: &str, streams: Vec<Stream>, warm_up: u64, measure: u64) -> Run {
+    Run {
+        index: 0,
+        variant: variant.to_owned(),
+        parameters: vec![("queue_depth".to_owned(), streams[0].queue_depth.to_string())],
+        repeat: 0,
+        seed: 1,
+        streams,
+        phases: Phases {
+            warm_up_ns: warm_up * SECOND_NS,
+            measure_ns: measure * SECOND_NS,
+            interval_ns: SECOND_NS,
+        },
+        tolerated_errors: 0,
+        operation_deadline_ns: 30 * SECOND_NS,
+    }
+}
+
+/// Interval `index` of one second; each stream has one worker that used half its processor, the process 0.6 of one.
+pub fn interval(index: u32, streams: Vec<StreamInterval>) -> Interval {
+    let workers = (0..streams.len() as u32)
+        .map(|stream| WorkerInterval { stream, lane: 0, cpu_ns: SECOND_NS / 2 })
+        .collect();
+    Interval {
+        index,
+        start_ns: u64::from(index) * SECOND_NS,
+        end_ns: u64::from(index + 1) * SECOND_NS,
+        streams,
+        workers,
+        process_user_ns: 200_000_000,
+        process_system_ns: 400_000_000,
+    }
+}
+
+/// A run that was done, with one stream interval for each interval.
+pub fn done(run: Run, streams: Vec<StreamInterval>) -> RunRecord {
+    let each = streams.into_iter().enumerate();
+    RunRecord {
+        run,
+        started_unix_ms: 1_795_241_733_000,
+        intervals: each.map(|(index, s)| interval(index as u32, vec![s])).collect(),
+        warnings: Vec::new(),
+        outcome: Outcome::Done,
+    }
+}
+
+/// An experiment of these runs, numbered in order.
+pub fn experiment(mut runs: Vec<RunRecord>) -> ExperimentRecord {
+    for (index, record) in runs.iter_mut().enumerate() {
+        record.run.index = index as u32;
+    }
+    ExperimentRecord {
+        id: "2026-11-21T06-15-33-a1b2".to_owned(),
+        plan: Plan {
+            name: "four corners".to_owned(),
+            source: "profile:four-corners".to_owned(),
+            target: TargetSpec::Directory { path: "/mnt/vol1".to_owned() },
+            engine: EngineChoice::Auto,
+            pin: false,
+            verify: false,
+            seed: 42,
+            data_seed: 43,
+            steps: runs.iter().map(|r| Step::Fixed(r.run.clone())).collect(),
+        },
+        plan_hash: "0123456789abcdef".repeat(4),
+        engine: EngineUsed {
+            engine: EngineChoice::IoUring,
+            reason: "the probe did more operations for each CPU second with it".to_owned(),
+        },
+        environment: vec![
+            ("cpu.model".to_owned(), "a processor".to_owned()),
+            ("kernel.release".to_owned(), "6.18.0".to_owned()),
+        ],
+        started_unix_ms: 1_795_241_733_000,
+        prepared: Vec::new(),
+        runs,
+        warnings: Vec::new(),
+        outcome: Outcome::Done,
+    }
+}
