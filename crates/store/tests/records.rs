@@ -384,6 +384,29 @@ fn a_run_directory_that_was_never_completed_is_no_record() {
 }
 
 #[test]
+fn several_experiments_share_a_store_at_the_same_time() {
+    let (root, store) = open();
+    let each = &|number: u64| {
+        let (writer, mut record) = write(&store, "x", STARTED + number, &[Outcome::Done]);
+        assert!(store.list().unwrap().iter().any(|listed| listed.id == record.id));
+        finish(writer, &mut record, Outcome::Done);
+        record
+    };
+    let records: Vec<ExperimentRecord> = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..8).map(|number| scope.spawn(move || each(number))).collect();
+        started.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let listed = store.list().unwrap();
+    for (record, listed) in records.iter().zip(&listed) {
+        assert_eq!((&listed.id, &listed.state), (&record.id, &State::Ended(Outcome::Done)));
+        assert_eq!(store.load(&record.id).unwrap(), *record);
+    }
+    let rows = dump(&root.path().join("index.sqlite"));
+    store.rebuild_index().unwrap();
+    assert_eq!(dump(&root.path().join("index.sqlite")), rows);
+}
+
+#[test]
 fn the_plan_hash_is_that_of_the_plan_in_the_manifest() {
     let (_root, store) = open();
     let plan = samples::plan("x", 2);
