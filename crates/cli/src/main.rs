@@ -1,1 +1,31 @@
-fn main() {}
+//! The command line of fourcorners: arguments in, a command, an exit code out.
+
+mod args;
+mod commands;
+mod diagnostics;
+mod environment;
+mod events;
+mod exit;
+mod experiment;
+mod guard;
+mod interrupt;
+mod keep;
+mod live;
+mod plan_text;
+mod refusal;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Arguments;
+use crate::terminal::Terminal;
+
+fn main() -> ExitCode {
+    guard::report_panics_as_our_bug();
+    let arguments = Arguments::parse();
+    let terminal = Terminal::new(arguments.color);
+    let exit = guard::run(|| commands::dispatch(arguments.command, &terminal), &terminal);
+    ExitCode::from(exit as u8)
+}

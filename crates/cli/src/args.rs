@@ -1,0 +1,430 @@
+//! The one table of commands and flags. Help texts are golden-tested in `tests/help.rs`.
+//!
+//! A command is added as a variant of [`Command`] with its arguments beside it and a file of its
+//! name in `commands/`. Places are kept for tune, size, predict, check, compare, import, vdbench,
+//! fio, volume, agent and web.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Measures what a file store delivers, and keeps the numbers with their raw data.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fourcorners",
+    version,
+    disable_help_subcommand = true,
+    after_help = EXAMPLES,
+    after_long_help = EXAMPLES_AND_EXIT_CODES
+)]
+pub(crate) struct Arguments {
+    /// Whether messages and tables are coloured.
+    ///
+    /// `auto` colours on a terminal unless the variable NO_COLOR is set.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t = ColorWhen::Auto,
+        display_order = 1000
+    )]
+    pub(crate) color: ColorWhen,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fourcorners run                      the four corners of a scratch directory
+  fourcorners run /mnt/vol1 --quick    of a mounted volume, done within 30 s
+  fourcorners plan /mnt/vol1           what run would do, without doing it
+  fourcorners list                     what was measured so far";
+
+const EXAMPLES_AND_EXIT_CODES: &str = "\
+Examples:
+  fourcorners run                      the four corners of a scratch directory
+  fourcorners run /mnt/vol1 --quick    of a mounted volume, done within 30 s
+  fourcorners plan /mnt/vol1           what run would do, without doing it
+  fourcorners list                     what was measured so far
+
+Exit codes:
+  0  done
+  1  done, but the verdict is negative: overloaded, or interrupted
+  2  bad input: arguments, the experiment file, or a target that is refused
+  3  the target failed, or what was measured could not be kept
+  4  a mistake of fourcorners itself";
+
+/// When messages are coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure a directory, and keep the results.
+    ///
+    /// Prepares the files that are missing, warms up, measures, and ends with a table, an HTML
+    /// report and the ID under which everything is kept.
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArguments),
+    /// Show what `run` would do, exactly, and write nothing.
+    ///
+    /// Takes the same arguments as `run` and prints every run in its order, the operations, the
+    /// bytes to be written, and the time needed.
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(PlanArguments),
+    /// List what was measured.
+    #[command(after_help = "Examples:\n  fourcorners list\n  fourcorners list --json")]
+    List(ListArguments),
+    /// Show the results of one experiment.
+    #[command(after_help = SHOW_EXAMPLES)]
+    Show(ShowArguments),
+    /// Write the results of one experiment as CSV, JSON or HdrHistogram log.
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(ExportArguments),
+    /// Write the HTML report of one experiment, and print its path.
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(ReportArguments),
+    /// Remove the files that fourcorners made in a directory, and nothing else.
+    #[command(after_help = "Examples:\n  fourcorners clean /mnt/vol1")]
+    Clean(CleanArguments),
+    /// List the built-in profiles, or print one as a starting point.
+    #[command(after_help = PROFILES_EXAMPLES)]
+    Profiles(ProfilesArguments),
+    /// Print the JSON Schema of the experiment file, for editors.
+    #[command(after_help = "Examples:\n  fourcorners schema > fourcorners.schema.json")]
+    Schema,
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  fourcorners run
+  fourcorners run /mnt/vol1 --quick
+  fourcorners run /mnt/vol1 -w oltp.toml --set queue_depth=1,2,4,8,16 --repeats 3
+  fourcorners run null: --quick        the ceiling of the generator itself";
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  fourcorners plan /mnt/vol1
+  fourcorners plan /mnt/vol1 -w oltp.toml --set queue_depth=1,2,4,8,16
+  fourcorners plan --json";
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  fourcorners show last
+  fourcorners show 20261121 --json";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  fourcorners export last --format csv
+  fourcorners export last --format hgrm --output vol1.hgrm";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  fourcorners report last
+  fourcorners report last --output vol1.html";
+
+const PROFILES_EXAMPLES: &str = "\
+Examples:
+  fourcorners profiles
+  fourcorners profiles four-corners > mine.toml";
+
+/// What `plan` and `run` agree on: the experiment, and what it is done to.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Experiment")]
+pub(crate) struct ExperimentArguments {
+    /// What is measured: a directory, or `null:` for the generator's own ceiling.
+    ///
+    /// Without it, the target that the experiment file names; without that, the directory `scratch`
+    /// inside the store, which is made at the first run and used again.
+    #[arg(value_name = "TARGET", help_heading = None)]
+    pub(crate) target: Option<String>,
+
+    /// The experiment file (TOML).
+    #[arg(short, long, value_name = "FILE", conflicts_with = "profile")]
+    pub(crate) workload: Option<PathBuf>,
+
+    /// A built-in profile; `fourcorners profiles` lists them. The default is four-corners.
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+
+    /// Be done within 30 s: fewer load points and shorter phases, rougher numbers.
+    ///
+    /// Without an experiment it means the profile four-corners-quick; with one, its phases are
+    /// shortened to 1 s of warm-up and 3 s of measurement, and each load point is measured once.
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Replace a value of the experiment; several values, separated by commas, are swept.
+    ///
+    /// KEY is a key of a stream (`queue_depth`), which then holds for all streams, `STREAM.KEY` for
+    /// one of them, or `run.KEY` (`run.measure`). Values are written as in the file, ranges too.
+    /// May be given many times.
+    #[arg(long = "set", value_name = "KEY=V1,V2,...")]
+    pub(crate) set: Vec<String>,
+
+    /// How often each load point is measured.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) repeats: Option<u32>,
+
+    /// How long operations run before the window begins, for example 5s.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) warm_up: Option<String>,
+
+    /// The length of the window that is reported, for example 30s or 2m.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) measure: Option<String>,
+
+    /// The reporting period, for example 1s or 500ms.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) interval: Option<String>,
+
+    /// The seed of all randomness: the same seed gives the same operations.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
+
+    /// How operations reach the kernel.
+    ///
+    /// `auto` tries both on the target for a moment before the first run, takes the one that needs
+    /// less processor time, and says so.
+    #[arg(long, value_name = "ENGINE", value_enum)]
+    pub(crate) engine: Option<Engine>,
+
+    /// Pin each worker to a processor of its own.
+    #[arg(long)]
+    pub(crate) pin: bool,
+
+    /// Check what is read against what was written.
+    ///
+    /// A difference is reported with file, offset, expected and found, and fails the run. Costs
+    /// processor time.
+    #[arg(long)]
+    pub(crate) verify: bool,
+
+    /// Go through the page cache instead of using direct I/O.
+    #[arg(long)]
+    pub(crate) buffered: bool,
+}
+
+/// A duration is checked here, so that the message names the flag, and passed on as it was written.
+fn duration(text: &str) -> Result<String, units::ParseError> {
+    units::parse_duration(text).map(|_| text.to_owned())
+}
+
+/// The engines a user can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// A short probe decides.
+    Auto,
+    /// io_uring, one ring for each worker.
+    #[value(name = "io_uring")]
+    IoUring,
+    /// pread and pwrite, a thread for each outstanding operation.
+    Psync,
+}
+
+/// Refusals of a target directory that a user may override. The names are those of
+/// `target::Override::flag`.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Overriding refusals")]
+pub(crate) struct OverrideArguments {
+    /// Make the target directory if it does not exist.
+    #[arg(long)]
+    pub(crate) create: bool,
+
+    /// Work beside files that fourcorners did not make; they are left alone.
+    #[arg(long)]
+    pub(crate) among_foreign_files: bool,
+
+    /// Go on although nothing is mounted where a mount belongs.
+    #[arg(long)]
+    pub(crate) not_a_mount: bool,
+
+    /// Go on although our directory was made on another file system.
+    #[arg(long)]
+    pub(crate) other_filesystem: bool,
+
+    /// Begin although the files will not fit into the free space.
+    #[arg(long)]
+    pub(crate) ignore_free_space: bool,
+
+    /// Write our files anew where they are not as they were left.
+    #[arg(long)]
+    pub(crate) refill: bool,
+}
+
+const OUTPUT: &str = "Output";
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) experiment: ExperimentArguments,
+
+    #[command(flatten)]
+    pub(crate) overrides: OverrideArguments,
+
+    /// Print every event on stdout as it happens; the table then goes to stderr.
+    #[arg(long, help_heading = OUTPUT, value_name = "FORMAT", value_enum, conflicts_with = "json")]
+    pub(crate) events: Option<EventsFormat>,
+
+    /// Print the results as JSON on stdout instead of the table.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+
+    /// Where the HTML report is written; without it, beside the raw data in the store.
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", conflicts_with = "no_report")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Write no HTML report.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) no_report: bool,
+
+    /// Show no line per interval and no progress bar.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) no_progress: bool,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+/// Forms of the event stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EventsFormat {
+    /// One JSON object on each line; units stand in the field names.
+    Jsonl,
+}
+
+/// Arguments of `plan`.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArguments {
+    #[command(flatten)]
+    pub(crate) experiment: ExperimentArguments,
+
+    #[command(flatten)]
+    pub(crate) overrides: OverrideArguments,
+
+    /// Print the whole plan as JSON, as the store keeps it.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+/// Where results are kept.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArguments {
+    /// The directory in which results are kept.
+    ///
+    /// Without it, the variable FOURCORNERS_STORE; without that, `fourcorners` inside
+    /// $XDG_DATA_HOME or ~/.local/share.
+    #[arg(long = "store", value_name = "DIR", help_heading = OUTPUT)]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+/// Arguments of `list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+/// Which experiment of the store.
+#[derive(Debug, Args)]
+pub(crate) struct IdArgument {
+    /// The ID as `list` shows it, its unique beginning, or `last` for the newest.
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArguments {
+    #[command(flatten)]
+    pub(crate) which: IdArgument,
+
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    #[command(flatten)]
+    pub(crate) which: IdArgument,
+
+    /// The form of the export.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) format: ExportFormat,
+
+    /// The file that is written; without it, stdout.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Forms of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// A row for each load point, repeat and stream.
+    Csv,
+    /// Everything the report shows.
+    Json,
+    /// Percentile distributions, as HdrHistogram's tools read them.
+    Hgrm,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    #[command(flatten)]
+    pub(crate) which: IdArgument,
+
+    /// The file that is written; without it, `report.html` beside the raw data in the store.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Arguments of `clean`.
+#[derive(Debug, Args)]
+pub(crate) struct CleanArguments {
+    /// The directory; it must carry the marker that fourcorners writes.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+}
+
+/// Arguments of `profiles`.
+#[derive(Debug, Args)]
+pub(crate) struct ProfilesArguments {
+    /// The profile to print as TOML.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_table_of_arguments_is_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,85 @@
+//! `list`: what was measured, the oldest first.
+
+use std::io::Write;
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+use store::{Listed, State};
+
+use crate::args::ListArguments;
+use crate::exit::{Exit, Outcome};
+
+pub(crate) fn run(arguments: &ListArguments) -> Outcome {
+    let store = arguments.store.open()?;
+    let listed = store.list().map_err(crate::exit::Failure::input)?;
+    let mut out = std::io::stdout().lock();
+    if arguments.json {
+        let rows: Vec<Row<'_>> = listed.iter().map(Row::of).collect();
+        serde_json::to_writer_pretty(&mut out, &rows).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else if listed.is_empty() {
+        writeln!(out, "nothing was measured yet; results are kept in {}", store.root().display())?;
+    } else {
+        write!(out, "{}", table(&listed))?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+/// A record as `--json` shows it.
+#[derive(Serialize)]
+struct Row<'a> {
+    id: &'a str,
+    name: &'a str,
+    target: &'a str,
+    started_unix_ms: u64,
+    runs_done: u32,
+    runs_planned: u32,
+    state: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+impl<'a> Row<'a> {
+    fn of(listed: &'a Listed) -> Row<'a> {
+        Row {
+            id: &listed.id,
+            name: &listed.name,
+            target: &listed.target,
+            started_unix_ms: listed.started_unix_ms,
+            runs_done: listed.runs_done,
+            runs_planned: listed.runs_planned,
+            state: listed.state.name(),
+            reason: reason(&listed.state),
+        }
+    }
+}
+
+fn reason(state: &State) -> Option<&str> {
+    match state {
+        State::Damaged { reason }
+        | State::Ended(metrics::run_record::Outcome::Failed { reason }) => Some(reason),
+        _ => None,
+    }
+}
+
+fn table(listed: &[Listed]) -> String {
+    let wide = |width: usize, text: &str| width.max(text.chars().count());
+    let id_width = listed.iter().fold(2, |width, one| wide(width, &one.id));
+    let mut out = format!(
+        "{:<id_width$}  {:<20}  {:<11}  {:>7}  {}\n",
+        "ID", "STARTED (UTC)", "STATE", "RUNS", "TARGET"
+    );
+    for one in listed {
+        let started = SystemTime::UNIX_EPOCH + Duration::from_millis(one.started_unix_ms);
+        out.push_str(&format!(
+            "{:<id_width$}  {:<20}  {:<11}  {:>7}  {}\n",
+            one.id,
+            humantime::format_rfc3339_seconds(started),
+            one.state.name(),
+            format!("{}/{}", one.runs_done, one.runs_planned),
+            one.target,
+        ));
+    }
+    out
+}

@@ -1,0 +1,58 @@
+//! One file for each command.
+
+mod clean;
+mod export;
+mod list;
+mod output;
+mod plan;
+pub(crate) mod profiles;
+mod report;
+mod run;
+mod schema;
+mod show;
+
+use std::path::PathBuf;
+
+use metrics::run_record::ExperimentRecord;
+use store::Store;
+
+use crate::args::{Command, IdArgument, StoreArguments};
+use crate::exit::{Failure, Outcome};
+use crate::terminal::Terminal;
+
+/// Does what the arguments ask for.
+pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
+    match command {
+        Command::Run(arguments) => run::run(&arguments, terminal),
+        Command::Plan(arguments) => plan::run(&arguments, terminal),
+        Command::List(arguments) => list::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Clean(arguments) => clean::run(&arguments),
+        Command::Profiles(arguments) => profiles::run(&arguments),
+        Command::Schema => schema::run(),
+    }
+}
+
+impl StoreArguments {
+    /// The store's directory, which need not exist yet.
+    pub(crate) fn root(&self) -> PathBuf {
+        let by_environment = || store::default_root(|name| std::env::var_os(name));
+        self.directory.clone().unwrap_or_else(by_environment)
+    }
+
+    /// Opens the store.
+    pub(crate) fn open(&self) -> Result<Store, Failure> {
+        Store::open(Some(&self.root())).map_err(Failure::input)
+    }
+}
+
+impl IdArgument {
+    /// Finds and reads the record that is meant.
+    pub(crate) fn load(&self) -> Result<(Store, ExperimentRecord), Failure> {
+        let store = self.store.open()?;
+        let record = store.load(&self.id).map_err(Failure::input)?;
+        Ok((store, record))
+    }
+}

@@ -1,0 +1,51 @@
+//! The forms in which findings leave: what `run`, `show`, `export` and `report` share.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use analysis::Findings;
+use anyhow::Context;
+
+use crate::exit::{Exit, Failure};
+
+/// The report's name inside a run directory.
+pub(crate) const REPORT_NAME: &str = "report.html";
+
+/// Tables and words are laid out for this many columns everywhere, so that they look the same in a
+/// terminal, a job's log and a mail.
+const WIDTH: usize = 80;
+
+/// The table, and every warning in words.
+pub(crate) fn text(findings: &Findings, out: &mut dyn Write) -> Result<(), Failure> {
+    let text = report::text::summary(findings, WIDTH);
+    out.write_all(text.trim_start_matches('\n').as_bytes())?;
+    Ok(())
+}
+
+/// Everything, as JSON.
+pub(crate) fn json(findings: &Findings, out: &mut dyn Write) -> Result<(), Failure> {
+    report::json::write(findings, out)?;
+    Ok(())
+}
+
+/// Writes the HTML report to `path`.
+pub(crate) fn report(findings: &Findings, path: &Path) -> Result<(), Failure> {
+    let page = report::html::render(findings)
+        .context("lay out the report")
+        .map_err(|error| Failure { exit: Exit::OwnBug, error: Some(error) })?;
+    to_file(path, |out| out.write_all(page.as_bytes()))
+}
+
+/// Makes a file with what `write` writes into it.
+pub(crate) fn to_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    let written = File::create(path).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.flush()
+    });
+    written.with_context(|| format!("write {}", path.display())).map_err(Failure::target)
+}

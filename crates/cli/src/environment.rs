@@ -1,0 +1,104 @@
+//! What the host, the target and this binary are: kept with the results, so that a number can be
+//! understood later.
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::Context;
+use host::Root;
+use sha2::{Digest, Sha256};
+use target::directory::TargetDirectory;
+use target::storage::DirectIo;
+
+use crate::exit::{Exit, Failure};
+
+/// `(name, value)`, ordered by name.
+pub(crate) fn facts(directory: Option<&TargetDirectory>) -> Result<Vec<(String, String)>, Failure> {
+    let root = Root::of_this_host();
+    let mut facts = host::facts::environment(&root);
+    if let Some(directory) = directory {
+        facts.extend(host::facts::target_environment(&root, directory.path()));
+    }
+    let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
+    add("command.line", command_line());
+    add("fourcorners.version", env!("CARGO_PKG_VERSION").to_owned());
+    add("fourcorners.sha256", own_hash()?);
+    if let Some(directory) = directory {
+        add("target.directory", directory.path().display().to_string());
+        add(
+            "target.direct_io",
+            match &directory.storage().direct {
+                DirectIo::Supported { offset_align_bytes } => {
+                    format!("in multiples of {offset_align_bytes} bytes")
+                }
+                DirectIo::Unsupported { reason } => format!("not supported: {reason}"),
+            },
+        );
+    }
+    facts.sort();
+    Ok(facts)
+}
+
+/// The command as a shell would take it again.
+fn command_line() -> String {
+    let words = std::env::args().skip(1).map(|word| quoted(&word));
+    std::iter::once("fourcorners".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a POSIX shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// SHA-256 of the binary that runs, in hexadecimal: a version number does not tell builds apart.
+fn own_hash() -> Result<String, Failure> {
+    let hash = hash_of(Path::new("/proc/self/exe")).context("hash this program");
+    hash.map_err(|error| Failure { exit: Exit::OwnBug, error: Some(error) })
+}
+
+fn hash_of(path: &Path) -> std::io::Result<String> {
+    let mut file = std::fs::File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0u8; 1 << 16];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => break,
+            count => hash.update(&chunk[..count]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_as_a_shell_takes_them() {
+        for (word, shell) in [
+            ("run", "run"),
+            ("--set", "--set"),
+            ("queue_depth=1,2", "queue_depth=1,2"),
+            ("/mnt/my vol", "'/mnt/my vol'"),
+            ("it's", "'it'\\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), shell);
+        }
+    }
+
+    #[test]
+    fn the_hash_is_that_of_sha256() {
+        let file = tempfile::NamedTempFile::new().expect("make a file");
+        std::fs::write(file.path(), "abc").expect("write it");
+        // FIPS 180-2, appendix B.1.
+        assert_eq!(
+            hash_of(file.path()).expect("hash it"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+}

@@ -1,0 +1,76 @@
+//! How the program ends: exit codes, and failures that know theirs.
+
+/// The exit codes. Scripts depend on them; they stand in the long help and in `docs/reference`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// Done.
+    Done = 0,
+    /// Done, but the verdict is negative: overloaded, or interrupted by the user.
+    Negative = 1,
+    /// The arguments, the experiment file or the chosen target cannot be used.
+    BadInput = 2,
+    /// The target failed, or the results could not be kept.
+    TargetFailed = 3,
+    /// A mistake of ours.
+    OwnBug = 4,
+}
+
+/// Why a command did not succeed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    /// For the user; without it everything has been said already.
+    pub(crate) error: Option<anyhow::Error>,
+}
+
+/// What a command comes to.
+pub(crate) type Outcome = Result<Exit, Failure>;
+
+impl Failure {
+    /// The user must change something.
+    pub(crate) fn input(error: impl Into<anyhow::Error>) -> Failure {
+        Failure { exit: Exit::BadInput, error: Some(error.into()) }
+    }
+
+    /// The target or the store failed.
+    pub(crate) fn target(error: impl Into<anyhow::Error>) -> Failure {
+        Failure { exit: Exit::TargetFailed, error: Some(error.into()) }
+    }
+
+    /// The mistakes have been shown already.
+    pub(crate) fn said(exit: Exit) -> Failure {
+        Failure { exit, error: None }
+    }
+
+    /// Whether the reader of our output went away, which is no failure: `fourcorners list | head
+    /// -1`.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        self.error.iter().flat_map(|error| error.chain()).any(|cause| {
+            cause
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+        })
+    }
+}
+
+/// What goes wrong with our own output: a full disk behind `> file`, or a reader that went away.
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        Failure::target(anyhow::Error::new(error).context("write output"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_went_away_is_recognised_below_its_context() {
+        let broken = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert!(Failure::from(broken).is_broken_pipe());
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        assert!(!Failure::from(full).is_broken_pipe());
+        assert!(!Failure::said(Exit::BadInput).is_broken_pipe());
+    }
+}

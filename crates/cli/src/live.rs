@@ -1,0 +1,311 @@
+//! What is seen while a plan is done: a line for each interval and stream, and a bar over the whole
+//! plan, on stderr.
+//!
+//! On a terminal the bar stays below the lines; elsewhere (a file, a job's log) only the plain
+//! lines are written. It shows what the interval record says and keeps no statistics of its own.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use analysis::series::{PointPhase, SeriesPoint, points_of};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use metrics::interval::Interval;
+use metrics::run_record::Outcome;
+use metrics::warning::Warning;
+use runner::event::{Event, Listener, ListenerError, Phase};
+use units::{Bytes, BytesPerSec, Nanos, print_duration};
+use workload::plan::{Plan, Run};
+
+use crate::terminal::{Terminal, wrapped};
+
+/// Shows events on stderr.
+pub(crate) struct Live {
+    terminal: Terminal,
+    bar: Option<ProgressBar>,
+    /// The plan's runs on the clock, without the fill.
+    plan_ns: u64,
+    /// Of that, runs that ended.
+    finished_ns: u64,
+    runs_total: u32,
+    runs_started: u32,
+    run: Option<Box<Run>>,
+    phase: Phase,
+    fill: Option<Fill>,
+}
+
+/// The fill of one file set, to tell how long it will still take.
+struct Fill {
+    stream: String,
+    began: Instant,
+    said: Instant,
+}
+
+/// Words are broken into lines of this many columns, as wide as the table's lines.
+const TEXT_WIDTH: usize = 78;
+
+/// Where nobody watches, the fill reports this often.
+const FILL_LINE_EVERY: Duration = Duration::from_secs(10);
+
+impl Live {
+    /// Prepares to show `plan`. Without a watcher of stderr there is no bar.
+    pub(crate) fn new(plan: &Plan, terminal: &Terminal) -> Live {
+        let bar = terminal.watched.then(|| {
+            let bar =
+                ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
+            let style = ProgressStyle::with_template("{bar:20.cyan/dim} {percent:>3}%  {msg}");
+            bar.set_style(style.expect("the template is a constant").progress_chars("━━─"));
+            bar
+        });
+        Live {
+            terminal: *terminal,
+            bar,
+            plan_ns: plan.runs().map(|run| run.phases.total_ns()).sum(),
+            finished_ns: 0,
+            runs_total: u32::try_from(plan.runs().count()).expect("a plan has below 2^32 runs"),
+            runs_started: 0,
+            run: None,
+            phase: Phase::Prepare,
+            fill: None,
+        }
+    }
+
+    /// Writes a line above the bar.
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => self.terminal.note(text),
+        }
+    }
+
+    fn show_position(&self, done_ns: u64, message: String) {
+        if let Some(bar) = &self.bar {
+            // In thousandths, which is finer than any terminal.
+            bar.set_position(done_ns.saturating_mul(1000).checked_div(self.plan_ns).unwrap_or(0));
+            bar.set_message(message);
+        }
+    }
+
+    /// Shows where the plan is, `in_run_ns` after the start of the run that goes on.
+    fn show_run_position(&self, in_run_ns: u64) {
+        let Some(run) = &self.run else { return };
+        let done_ns = self.finished_ns + in_run_ns.min(run.phases.total_ns());
+        let left = Duration::from_nanos(self.plan_ns.saturating_sub(done_ns));
+        self.show_position(
+            done_ns,
+            format!(
+                "run {} of {}, {}, {} left",
+                self.runs_started,
+                self.runs_total,
+                phase_words(self.phase),
+                whole_seconds(left)
+            ),
+        );
+    }
+
+    fn run_started(&mut self, run: &Run) {
+        self.runs_started += 1;
+        let mut text =
+            format!("\nrun {} of {}: {}", self.runs_started, self.runs_total, run.load_point());
+        if run.repeat > 0 {
+            let _ = write!(text, ", repeat {}", run.repeat + 1);
+        }
+        self.line(&text);
+        self.line(HEADING);
+        self.run = Some(Box::new(run.clone()));
+        self.phase = Phase::WarmUp;
+        self.show_run_position(0);
+    }
+
+    fn interval(&self, interval: &Interval) {
+        let Some(run) = &self.run else { return };
+        let points = points_of(run, interval);
+        // The cool-down is a fraction of an interval: kept, but not worth a line.
+        let shown = points.iter().enumerate().filter(|(_, p)| p.phase != PointPhase::CoolDown);
+        for (index, point) in shown {
+            self.line(&stream_line(&run.streams[index].name, point, index == 0));
+        }
+        self.show_run_position(interval.end_ns);
+    }
+
+    fn fill(&mut self, stream: &str, written_bytes: u64, total_bytes: u64) {
+        let now = Instant::now();
+        let fill = match &mut self.fill {
+            Some(fill) if fill.stream == stream => fill,
+            _ => self.fill.insert(Fill { stream: stream.to_owned(), began: now, said: now }),
+        };
+        let (written, total) = (Bytes::new(written_bytes), Bytes::new(total_bytes));
+        let mut text = format!("fill {stream}: {written} of {total}");
+        let took = now - fill.began;
+        if written_bytes > 0 && !took.is_zero() {
+            let share_left =
+                (total_bytes - written_bytes.min(total_bytes)) as f64 / written_bytes as f64;
+            // A fill that just began may seem to take longer than a Duration holds.
+            if let Ok(left) = Duration::try_from_secs_f64(took.as_secs_f64() * share_left) {
+                let left = left.saturating_add(Duration::from_nanos(self.plan_ns));
+                let _ = write!(text, ", {} left with all runs", whole_seconds(left));
+            }
+        }
+        if self.bar.is_some() {
+            self.show_position(0, text);
+        } else if now - fill.said >= FILL_LINE_EVERY {
+            fill.said = now;
+            self.line(&text);
+        }
+    }
+
+    fn run_finished(&mut self, outcome: &Outcome) {
+        if let Some(run) = self.run.take() {
+            self.finished_ns += run.phases.total_ns();
+        }
+        match outcome {
+            Outcome::Done => {}
+            Outcome::Interrupted => self.line("run interrupted; what was measured is kept"),
+            // All of it is said at the end.
+            Outcome::Failed { reason } => {
+                let first = reason.lines().next().unwrap_or_default();
+                self.line(&format!("run failed: {first}"));
+            }
+            Outcome::Aborted => self.line("run aborted; what was measured is kept"),
+        }
+    }
+}
+
+impl Listener for Live {
+    fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
+        match event {
+            Event::EngineChosen(used) => {
+                let text = format!("engine: {} ({})", engine_name(used.engine), used.reason);
+                self.line(&wrapped(&text, TEXT_WIDTH).join("\n  "));
+            }
+            Event::PhaseStarted { phase, .. } => {
+                self.phase = *phase;
+                if *phase == Phase::Prepare {
+                    self.show_position(0, "looking at the files".to_owned());
+                }
+            }
+            Event::PrepareProgress { stream, written_bytes, total_bytes } => {
+                self.fill(stream, *written_bytes, *total_bytes);
+            }
+            Event::PrepareFinished(prepared) => self.line(&match prepared.written_bytes {
+                0 => format!("files of {}: ready, found as they were left", prepared.stream),
+                bytes => format!(
+                    "files of {}: ready, {} written in {}",
+                    prepared.stream,
+                    Bytes::new(bytes),
+                    Nanos(prepared.took_ns as f64)
+                ),
+            }),
+            Event::RunStarted { run, .. } => self.run_started(run),
+            Event::Interval { interval, .. } => self.interval(interval),
+            // How a run ended is said when it ended.
+            Event::Warning { warning: Warning::EndedEarly { .. }, .. } => {}
+            Event::Warning { warning, .. } => {
+                let said = warning.explain();
+                self.line(&format!("warning: {}", said.seen));
+            }
+            Event::RunFinished { outcome, .. } => self.run_finished(outcome),
+            Event::Finished { .. } => {
+                if let Some(bar) = &self.bar {
+                    bar.finish_and_clear();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The heading over the lines of [`stream_line`]; 79 columns.
+const HEADING: &str =
+    "  time phase   stream       ops/s    MiB/s    mean     p99  outst   cpu errors";
+
+/// One stream in one interval, as wide as [`HEADING`]: reads and writes together; `cpu` is that of
+/// the whole process in per cent of one processor, shown once for each interval.
+fn stream_line(name: &str, point: &SeriesPoint, with_cpu: bool) -> String {
+    let phase = match point.phase {
+        PointPhase::WarmUp => "warm up",
+        PointPhase::Measure => "measure",
+        PointPhase::CoolDown => "cool dn",
+    };
+    let time = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos(ns).to_string());
+    let cpu = if with_cpu { format!("{:.0}%", point.cpu_used * 100.0) } else { String::new() };
+    format!(
+        "{:>6} {phase:<7} {name:<9.9} {:>8.0} {:>8.1} {:>7} {:>7} {:>6.1} {cpu:>5} {:>6}",
+        format!("{:.1}s", point.end_ns as f64 / 1e9),
+        point.achieved_rate,
+        BytesPerSec::new(point.throughput).as_mib(),
+        time(point.response_mean_ns),
+        time(point.response_p99_ns.map(|ns| ns as f64)),
+        point.outstanding_mean,
+        point.failed,
+    )
+}
+
+/// The engine's name as in an experiment file.
+pub(crate) const fn engine_name(engine: workload::plan::EngineChoice) -> &'static str {
+    match engine {
+        workload::plan::EngineChoice::Auto => "auto",
+        workload::plan::EngineChoice::IoUring => "io_uring",
+        workload::plan::EngineChoice::Psync => "psync",
+    }
+}
+
+const fn phase_words(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Prepare => "preparing",
+        Phase::WarmUp => "warming up",
+        Phase::Measure => "measuring",
+        Phase::CoolDown => "cooling down",
+    }
+}
+
+/// A duration for people: rounded up to whole seconds.
+pub(crate) fn whole_seconds(time: Duration) -> String {
+    let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    print_duration(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POINT: SeriesPoint = SeriesPoint {
+        start_ns: 11_000_000_000,
+        end_ns: 12_000_000_000,
+        phase: PointPhase::Measure,
+        achieved_rate: 102_345.4,
+        throughput: 838_000_000.0,
+        response_mean_ns: Some(60_300.0),
+        response_p99_ns: Some(1_909_000),
+        outstanding_mean: 32.0,
+        backlog_mean: 0.0,
+        failed: 3,
+        cpu_used: 0.984,
+    };
+
+    #[test]
+    fn a_line_stands_under_its_heading_and_fits_80_columns() {
+        let none = SeriesPoint {
+            phase: PointPhase::WarmUp,
+            response_mean_ns: None,
+            response_p99_ns: None,
+            ..POINT
+        };
+        let lines = [
+            HEADING.to_owned(),
+            stream_line("database", &POINT, true),
+            stream_line("a-very-long-name", &none, false),
+        ];
+        expect_test::expect![[r#"
+              time phase   stream       ops/s    MiB/s    mean     p99  outst   cpu errors
+             12.0s measure database    102345    799.2 60.3 us 1.91 ms   32.0   98%      3
+             12.0s warm up a-very-lo   102345    799.2       -       -   32.0            3"#]]
+        .assert_eq(&lines.join("\n"));
+        assert!(lines.iter().all(|line| line.chars().count() <= 79));
+    }
+
+    #[test]
+    fn remaining_time_is_rounded_up_to_whole_seconds() {
+        assert_eq!(whole_seconds(Duration::from_millis(89_001)), "1m30s");
+        assert_eq!(whole_seconds(Duration::ZERO), "0s");
+    }
+}

@@ -1,0 +1,46 @@
+//! A target that is refused: the reason, and what to do about it.
+
+use anyhow::anyhow;
+use target::refusal::{Overrides, Refusal};
+
+use crate::args::OverrideArguments;
+use crate::exit::Failure;
+use crate::terminal::wrapped;
+
+/// Says why, and the remedy on a line of its own.
+pub(crate) fn failure(refusal: Refusal) -> Failure {
+    let remedy = wrapped(&refusal.remedy(), 66).join("\n              ");
+    Failure::input(anyhow!("{refusal}\n  what to do: {remedy}"))
+}
+
+impl OverrideArguments {
+    /// As the target crate takes them.
+    pub(crate) fn overrides(&self) -> Overrides {
+        Overrides {
+            create: self.create,
+            among_foreign_files: self.among_foreign_files,
+            not_a_mount: self.not_a_mount,
+            other_filesystem: self.other_filesystem,
+            ignore_free_space: self.ignore_free_space,
+            refill: self.refill,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use target::refusal::Override;
+
+    #[test]
+    fn every_override_of_a_refusal_has_its_flag_on_run_and_plan() {
+        for name in ["run", "plan"] {
+            let mut command = crate::args::Arguments::command();
+            let command = command.find_subcommand_mut(name).expect("the command exists");
+            let help = command.render_long_help().to_string();
+            for one in Override::ALL {
+                assert!(help.contains(one.flag()), "{name} lacks {}", one.flag());
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Endings that were not planned: Ctrl-C, a kill, a failing target, a reader that goes away. What
+//! was measured is kept every time.
+
+use crate::harness::Place;
+use crate::refusals::data_file;
+use crate::runs::TINY;
+
+/// The tiny experiment, long enough to be ended by something else.
+const LONG: &[&str] =
+    &["run", "target", "-w", "tiny.toml", "--no-report", "--measure", "60s", "--interval", "100ms"];
+
+fn state(place: &Place) -> (String, u64) {
+    let listed = place.ok(&["list", "--json"]);
+    let listed: serde_json::Value = serde_json::from_str(&listed).expect("the list is JSON");
+    let shown = place.ok(&["show", "last", "--json"]);
+    assert!(shown.contains("queue_depth"), "the results are there: {shown}");
+    let state = listed[0]["state"].as_str().expect("a state is a word").to_owned();
+    (state, listed[0]["runs_done"].as_u64().expect("a count"))
+}
+
+#[test]
+fn one_ctrl_c_finishes_the_interval_and_keeps_the_results() {
+    for signal in ["INT", "TERM"] {
+        let place = Place::new();
+        place.file("tiny.toml", TINY);
+        let running = place.start(LONG);
+        running.wait_for(" measure ");
+        running.wait_for(" measure ");
+        running.signal(signal);
+        let ended = running.end();
+        assert_eq!(ended.code, Some(1), "{signal}: {}", ended.stderr);
+        assert!(ended.stderr.contains("finishing the interval"), "{}", ended.stderr);
+        assert!(ended.stdout.contains("ops/s"), "the table is shown: {}", ended.stdout);
+        assert_eq!(state(&place), ("interrupted".to_owned(), 0));
+    }
+}
+
+#[test]
+fn a_second_ctrl_c_stops_at_once() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    // An interval as long as the window: without the second signal it would not end within a test's
+    // patience.
+    let running = place.start(&[
+        "run",
+        "target",
+        "-w",
+        "tiny.toml",
+        "--no-report",
+        "--warm-up",
+        "0",
+        "--measure",
+        "1h",
+        "--interval",
+        "1h",
+        "--events",
+        "jsonl",
+    ]);
+    running.wait_for("\"phase\":\"measure\"");
+    running.signal("INT");
+    running.wait_for("finishing the interval");
+    running.signal("INT");
+    let ended = running.end();
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stderr.contains("stopping now"), "{}", ended.stderr);
+    let listed = place.ok(&["list"]);
+    assert!(listed.contains("interrupted"), "{listed}");
+}
+
+#[test]
+fn a_killed_run_keeps_every_complete_interval() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let running = place.start(LONG);
+    for _ in 0..3 {
+        running.wait_for(" measure ");
+    }
+    running.signal("KILL");
+    let ended = running.end();
+    assert_eq!(ended.code, None, "it was killed");
+    assert_eq!(state(&place), ("aborted".to_owned(), 0));
+
+    // What was shown was on disk before.
+    let shown = ended
+        .stderr
+        .lines()
+        .filter(|line| line.contains(" warm up ") || line.contains(" measure "));
+    let record = place.ok(&["show", "last", "--json"]);
+    let record: serde_json::Value = serde_json::from_str(&record).expect("the record is JSON");
+    let kept = record["series"][0]["points"].as_array().expect("a series has points").len();
+    let shown = shown.count();
+    assert!(shown >= 3 && kept >= shown, "{kept} intervals kept, {shown} shown");
+
+    // The next run works in the same directory.
+    place.ok(&["run", "target", "-w", "tiny.toml", "--no-report"]);
+}
+
+#[test]
+fn a_target_that_fails_under_the_run_ends_it_with_3_and_keeps_the_results() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let running = place.start(LONG);
+    running.wait_for(" measure ");
+    running.wait_for(" measure ");
+    let file = std::fs::OpenOptions::new().write(true).open(data_file(&place)).unwrap();
+    file.set_len(4096).unwrap();
+    let ended = running.end();
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stderr.contains("short"), "the error's kind is named: {}", ended.stderr);
+    assert_eq!(state(&place), ("failed".to_owned(), 0));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let (reader, writer) = std::io::pipe().expect("make a pipe");
+    drop(reader);
+    let status = place.command(&["schema"]).stdout(writer).status().expect("start the program");
+    assert_eq!(status.code(), Some(0));
+
+    // A run whose events nobody reads any more is still done and kept.
+    let (reader, writer) = std::io::pipe().expect("make a pipe");
+    drop(reader);
+    let run = ["run", "null:", "-w", "tiny.toml", "--events", "jsonl", "--no-report"];
+    let status = place
+        .command(&run)
+        .stdout(writer)
+        .stderr(std::process::Stdio::null())
+        .status()
+        .expect("start the program");
+    assert_eq!(status.code(), Some(0));
+    assert!(place.ok(&["list"]).contains("done"));
+}
+
+#[test]
+fn a_second_run_in_the_same_directory_is_refused_while_the_first_goes_on() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let running = place.start(LONG);
+    running.wait_for(" measure ");
+    let second = place.run(&["run", "target", "-w", "tiny.toml"]);
+    assert_eq!(second.code, Some(2), "{}", second.stderr);
+    assert!(second.stderr.contains("in use by another run"), "{}", second.stderr);
+    assert!(place.ok(&["list"]).contains("running"));
+    running.signal("INT");
+    assert_eq!(running.end().code, Some(1));
+}

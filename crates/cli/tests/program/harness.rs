@@ -1,0 +1,203 @@
+//! Starts the binary with a store and a target of its own, on a real disk, and waits for what it
+//! prints.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// Longer than any of these tests takes on a slow, busy machine. Reached only when something hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A directory on a real disk with a store and a target, removed at the end.
+pub(crate) struct Place {
+    root: TempDir,
+}
+
+/// How a program ended and what it said.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Place {
+    /// `target` exists and is empty; `store` does not exist yet.
+    pub(crate) fn new() -> Place {
+        let root = TempDir::with_prefix_in("program-", env!("CARGO_TARGET_TMPDIR"))
+            .expect("make a directory for the test");
+        std::fs::create_dir(root.path().join("target")).expect("make the target directory");
+        Place { root }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.root.path()
+    }
+
+    pub(crate) fn target(&self) -> PathBuf {
+        self.root.path().join("target")
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.root.path().join("store")
+    }
+
+    /// Writes a file into the place and gives its path.
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.root.path().join(name);
+        std::fs::write(&path, text).expect("write a file of the test");
+        path
+    }
+
+    /// The binary with these arguments and an environment that has nothing of the machine's user in
+    /// it.
+    pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
+        command
+            .args(arguments)
+            .current_dir(self.root.path())
+            .env_remove("XDG_DATA_HOME")
+            .env_remove("NO_COLOR")
+            .env_remove("RUST_BACKTRACE")
+            .env("HOME", self.root.path())
+            .env("COLUMNS", "80")
+            .env("FOURCORNERS_STORE", self.store())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Ended {
+        self.start(arguments).end()
+    }
+
+    /// Runs it to its end, which must be a good one, and gives its stdout.
+    pub(crate) fn ok<A: AsRef<OsStr> + std::fmt::Debug>(&self, arguments: &[A]) -> String {
+        let ended = self.run(arguments);
+        assert_eq!(ended.code, Some(0), "{arguments:?}\n{}\n{}", ended.stdout, ended.stderr);
+        ended.stdout
+    }
+
+    /// Starts it and returns at once.
+    pub(crate) fn start<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Running {
+        let mut child = self
+            .command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("start the program");
+        let (send, lines) = channel();
+        let stdout = child.stdout.take().expect("stdout is a pipe");
+        let stderr = child.stderr.take().expect("stderr is a pipe");
+        let send_stderr = send.clone();
+        let readers = [
+            std::thread::spawn(move || {
+                read_lines(stdout, |line| {
+                    let _ = send.send(line.to_owned());
+                })
+            }),
+            std::thread::spawn(move || {
+                read_lines(stderr, |line| {
+                    let _ = send_stderr.send(line.to_owned());
+                })
+            }),
+        ];
+        Running { child, lines, readers: Some(readers), deadline: Instant::now() + PATIENCE }
+    }
+}
+
+/// Reads to the end, gives each line to `each` (whose reader may be gone already), and returns
+/// everything.
+fn read_lines(from: impl Read, mut each: impl FnMut(&str)) -> String {
+    let mut from = BufReader::new(from);
+    let mut all = String::new();
+    loop {
+        let before = all.len();
+        match from.read_line(&mut all) {
+            Ok(0) | Err(_) => return all,
+            Ok(_) => each(&all[before..]),
+        }
+    }
+}
+
+/// A program that runs.
+pub(crate) struct Running {
+    child: Child,
+    lines: Receiver<String>,
+    readers: Option<[JoinHandle<String>; 2]>,
+    deadline: Instant,
+}
+
+impl Running {
+    /// Waits until it prints a line, on stdout or stderr, that holds `text`.
+    pub(crate) fn wait_for(&self, text: &str) -> String {
+        self.wait_until(|line| line.contains(text))
+            .unwrap_or_else(|| panic!("the program ended or hung without saying `{text}`"))
+    }
+
+    fn wait_until(&self, wanted: impl Fn(&str) -> bool) -> Option<String> {
+        loop {
+            let patience = self.deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(patience) {
+                Ok(line) if wanted(&line) => return Some(line),
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+
+    /// Sends a signal by its name to this child and to nothing else.
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill")
+            .args(["-s", name, &self.child.id().to_string()])
+            .status()
+            .expect("start kill");
+        assert!(sent.success(), "signal {name} was not sent");
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Ended {
+        let [stdout, stderr] = self.readers.take().expect("a program ends once");
+        // Both pipes close when it ends; a program that hangs is killed when its time is over.
+        let hung = loop {
+            let patience = self.deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(patience) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => break false,
+                Err(RecvTimeoutError::Timeout) => break true,
+            }
+        };
+        if hung {
+            let _ = self.child.kill();
+        }
+        let status: ExitStatus = self.child.wait().expect("wait for the program");
+        let ended = Ended {
+            code: status.code(),
+            stdout: stdout.join().expect("read stdout"),
+            stderr: stderr.join().expect("read stderr"),
+        };
+        assert!(!hung, "the program did not end\n{}\n{}", ended.stdout, ended.stderr);
+        ended
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // After `end` the child is gone and this does nothing; after a failed assertion it must not
+        // be left behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Text as golden files have it: this place's paths and this version do not stand in them.
+pub(crate) fn golden(text: &str, place: &Place) -> String {
+    let path = place.path().to_str().expect("the test's path is text");
+    text.replace(path, "PLACE").replace(env!("CARGO_PKG_VERSION"), "VERSION")
+}

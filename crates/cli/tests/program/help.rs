@@ -1,0 +1,38 @@
+//! `--help` of every command, at 80 columns. `UPDATE_EXPECT=1 cargo test -p cli` writes the files
+//! anew.
+
+use expect_test::expect_file;
+
+use crate::harness::Place;
+
+#[test]
+fn the_help_of_every_command_is_as_agreed() {
+    let place = Place::new();
+    let commands =
+        ["", "run", "plan", "list", "show", "export", "report", "clean", "profiles", "schema"];
+    for command in commands {
+        let name = if command.is_empty() { "fourcorners" } else { command };
+        for (flag, form) in [("--help", "long"), ("-h", "short")] {
+            let arguments: Vec<&str> =
+                [command, flag].into_iter().filter(|word| !word.is_empty()).collect();
+            let shown = place.ok(&arguments);
+            expect_file![format!(
+                "{}/tests/golden/help/{name}.{form}.txt",
+                env!("CARGO_MANIFEST_DIR")
+            )]
+            .assert_eq(&shown);
+            let too_wide = shown.lines().find(|line| line.chars().count() > 80);
+            assert_eq!(too_wide, None, "{name} --help is wider than 80 columns");
+        }
+    }
+}
+
+#[test]
+fn each_flag_has_a_short_and_a_unit_or_value_in_its_help() {
+    let place = Place::new();
+    let help = place.ok(&["run", "--help"]);
+    for flag in ["--warm-up <DURATION>", "--measure <DURATION>", "--interval <DURATION>"] {
+        assert!(help.contains(flag), "{flag}");
+    }
+    assert!(help.contains("for example"), "durations show an example with its unit");
+}

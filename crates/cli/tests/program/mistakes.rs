@@ -1,0 +1,86 @@
+//! What happens when the user writes something wrong: all of it is shown, nothing is done, the exit
+//! code is 2.
+
+use expect_test::expect_file;
+
+use crate::harness::Place;
+
+#[test]
+fn an_unknown_key_is_shown_with_its_line_and_column() {
+    let place = Place::new();
+    place.file(
+        "typo.toml",
+        "name = \"typo\"\n[stream.main]\nread = \"100%\"\ntransfer_size = \"4KiB\"\n\
+         pattern = \"random\"\nfile_size = \"1MiB\"\nqueue_dept = 4\nqueue_depth = 1\n",
+    );
+    let ended = place.run(&["plan", "target", "-w", "typo.toml"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert_eq!(ended.stdout, "");
+    expect_file![concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/unknown_key.txt")]
+        .assert_eq(&ended.stderr);
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_told_at_once_and_nothing_is_done() {
+    let place = Place::new();
+    place.file(
+        "bad.toml",
+        "name = \"bad\"\n[run]\nmeasure = \"30\"\n[stream.main]\nread = \"170%\"\n\
+         transfer_size = \"4 apples\"\npattern = \"rendom\"\nfile_size = \"1MiB\"\n\
+         queue_depth = 0\n",
+    );
+    let ended = place.run(&["run", "target", "-w", "bad.toml"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    for place_of_mistake in
+        ["bad.toml:3:", "bad.toml:5:", "bad.toml:6:", "bad.toml:7:", "bad.toml:9:"]
+    {
+        assert!(ended.stderr.contains(place_of_mistake), "{place_of_mistake}\n{}", ended.stderr);
+    }
+    assert!(!place.store().exists(), "nothing was done");
+    assert_eq!(std::fs::read_dir(place.target()).unwrap().count(), 0, "nothing was done");
+}
+
+#[test]
+fn a_wrong_override_is_shown_in_the_option_that_carried_it() {
+    let place = Place::new();
+    let ended = place.run(&["plan", "target", "--set", "queue_depth=1,many"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("--set"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("many"), "{}", ended.stderr);
+}
+
+#[test]
+fn colours_are_used_when_asked_for_and_only_then() {
+    let place = Place::new();
+    place.file("bad.toml", "nome = 1\n");
+    let arguments = ["plan", "target", "-w", "bad.toml"];
+    let plain = place.run(&arguments);
+    assert!(!plain.stderr.contains('\x1b'), "a pipe gets no colours: {}", plain.stderr);
+    let always = place.run(&[&arguments[..], &["--color", "always"]].concat());
+    assert!(always.stderr.contains("\x1b["), "{}", always.stderr);
+}
+
+/// Exit code 2 for each way of asking for something that is not there.
+#[test]
+fn bad_input_ends_with_2_and_says_what_to_do() {
+    let place = Place::new();
+    for (arguments, said) in [
+        (&["plam"][..], "plan"),
+        (&["run", "--measure", "30"], "duration"),
+        (&["run", "--repeats", "0"], "1"),
+        (&["run", "--engine", "libaio"], "io_uring"),
+        (&["run", "-p", "no-such-profile"], "four-corners"),
+        (&["run", "-w", "missing.toml"], "missing.toml"),
+        (&["run", "-w", "a.toml", "-p", "four-corners"], "cannot be used with"),
+        (&["profiles", "no-such-profile"], "four-corners"),
+        (&["show", "nothing"], "nothing"),
+        (&["export", "nothing", "--format", "csv"], "nothing"),
+        (&["report", "nothing"], "nothing"),
+        (&["show", "last"], "no record `last`"),
+        (&["clean", "target"], "not marked as ours"),
+    ] {
+        let ended = place.run(arguments);
+        assert_eq!(ended.code, Some(2), "{arguments:?}\n{}", ended.stderr);
+        assert!(ended.stderr.contains(said), "{arguments:?} says `{said}`:\n{}", ended.stderr);
+    }
+}

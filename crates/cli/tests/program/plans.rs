@@ -1,0 +1,79 @@
+//! `plan` shows what `run` would do, and writes nothing.
+
+use expect_test::expect_file;
+
+use crate::harness::{Place, golden};
+use crate::runs::TINY;
+
+#[test]
+fn the_plan_of_every_profile_is_as_agreed() {
+    let place = Place::new();
+    let profiles = place.ok(&["profiles"]);
+    for name in profiles.lines().filter(|line| !line.starts_with(' ')) {
+        let shown = place.ok(&["plan", "target", "--profile", name]);
+        // The free space of the machine that runs the test does not belong into a golden file.
+        let shown: String = shown
+            .lines()
+            .map(|line| match line.split_once("; ") {
+                Some((fill, _)) if line.starts_with("fill") => format!("{fill}; FREE\n"),
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        let file = format!("{}/tests/golden/plan/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+        expect_file![file].assert_eq(&golden(&shown, &place));
+        let too_wide = shown.lines().find(|line| {
+            line.chars().count() > 80 && !line.contains(place.path().to_str().unwrap())
+        });
+        assert_eq!(too_wide, None, "the plan of {name} is wider than 80 columns");
+    }
+}
+
+#[test]
+fn the_json_plan_holds_every_run_and_nothing_is_written() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let json = place.ok(&["plan", "-w", "tiny.toml", "--repeats", "2", "--json"]);
+    let plan: serde_json::Value = serde_json::from_str(&json).expect("the plan is JSON");
+    let steps = plan["steps"].as_array().expect("a plan has steps");
+    assert_eq!(steps.len(), 4, "two load points, two repeats");
+    assert_eq!(steps[0]["fixed"]["phases"]["measure_ns"], 200_000_000);
+    assert!(!place.store().exists(), "plan writes nothing");
+}
+
+#[test]
+fn a_printed_profile_is_an_experiment_file() {
+    let place = Place::new();
+    let text = place.ok(&["profiles", "four-corners"]);
+    place.file("mine.toml", &text);
+    let steps = |json: String| {
+        let plan: serde_json::Value = serde_json::from_str(&json).expect("the plan is JSON");
+        plan["steps"].clone()
+    };
+    assert_eq!(
+        steps(place.ok(&["plan", "target", "-w", "mine.toml", "--json"])),
+        steps(place.ok(&["plan", "target", "--json"]))
+    );
+}
+
+#[test]
+fn the_schema_is_json_and_knows_the_keys() {
+    let place = Place::new();
+    let schema: serde_json::Value =
+        serde_json::from_str(&place.ok(&["schema"])).expect("the schema is JSON");
+    assert!(schema.to_string().contains("queue_depth"));
+}
+
+#[test]
+fn quick_shortens_an_experiment_and_is_overruled_by_what_is_said() {
+    let place = Place::new();
+    place.file("tiny.toml", &TINY.replace("200ms", "30s"));
+    let plan = |arguments: &[&str]| -> serde_json::Value {
+        let all = [&["plan", "target", "-w", "tiny.toml", "--json"], arguments].concat();
+        serde_json::from_str(&place.ok(&all)).expect("the plan is JSON")
+    };
+    let phases = |plan: serde_json::Value| plan["steps"][0]["fixed"]["phases"].clone();
+    assert_eq!(phases(plan(&["--quick"]))["measure_ns"], 3_000_000_000u64);
+    let said = phases(plan(&["--quick", "--measure", "500ms"]));
+    assert_eq!(said["measure_ns"], 500_000_000);
+    assert_eq!(said["warm_up_ns"], 1_000_000_000);
+}

@@ -1,0 +1,122 @@
+//! The refusals of a target as a user meets them: the reason, the remedy, exit code 2, and nothing
+//! written.
+
+use std::path::Path;
+
+use crate::harness::{Ended, Place};
+use crate::runs::TINY;
+
+fn refused(place: &Place, arguments: &[&str], said: &str) -> Ended {
+    place.file("tiny.toml", TINY);
+    for command in ["plan", "run"] {
+        let all = [&[command], arguments, &["-w", "tiny.toml"]].concat();
+        let ended = place.run(&all);
+        assert_eq!(ended.code, Some(2), "{all:?}\n{}\n{}", ended.stdout, ended.stderr);
+        assert!(ended.stderr.contains(said), "{all:?} says `{said}`:\n{}", ended.stderr);
+        if command == "run" {
+            return ended;
+        }
+    }
+    unreachable!("the loop ends with `run`")
+}
+
+fn entries(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(directory)
+        .expect("list a directory")
+        .map(|entry| entry.expect("list a directory").file_name().into_string().expect("text"))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_directory_with_files_of_others_is_refused_until_they_are_accepted() {
+    let place = Place::new();
+    std::fs::write(place.target().join("thesis.txt"), "irreplaceable").unwrap();
+    let ended = refused(&place, &["target"], "that are not ours");
+    assert!(ended.stderr.contains("--among-foreign-files"), "{}", ended.stderr);
+    assert_eq!(entries(&place.target()), ["thesis.txt"]);
+
+    place.ok(&["run", "target", "-w", "tiny.toml", "--among-foreign-files"]);
+    assert_eq!(entries(&place.target()), ["fourcorners", "thesis.txt"]);
+    assert_eq!(std::fs::read(place.target().join("thesis.txt")).unwrap(), b"irreplaceable");
+}
+
+#[test]
+fn a_missing_path_is_refused_until_it_may_be_made() {
+    let place = Place::new();
+    let ended = refused(&place, &["not/here"], "does not exist");
+    assert!(!ended.stderr.contains("--create"), "its parent is missing too: {}", ended.stderr);
+    let ended = refused(&place, &["fresh"], "does not exist");
+    assert!(ended.stderr.contains("--create"), "{}", ended.stderr);
+    assert!(!place.path().join("fresh").exists());
+    place.ok(&["run", "fresh", "-w", "tiny.toml", "--create"]);
+    assert!(place.path().join("fresh").is_dir());
+}
+
+#[test]
+fn a_file_and_a_directory_that_is_not_marked_are_refused() {
+    let place = Place::new();
+    place.file("file", "mine");
+    refused(&place, &["file"], "is not a directory");
+    std::fs::create_dir(place.target().join("fourcorners")).unwrap();
+    refused(&place, &["target"], "is not marked as ours");
+    assert_eq!(std::fs::read(place.path().join("file")).unwrap(), b"mine");
+}
+
+#[test]
+fn a_block_device_is_refused() {
+    let place = Place::new();
+    let found = std::fs::read_dir("/sys/class/block").into_iter().flatten();
+    let device = found
+        .filter_map(|entry| Some(Path::new("/dev").join(entry.ok()?.file_name())))
+        .find(|path| path.exists());
+    // A container without any block device has nothing that could be overwritten.
+    let Some(device) = device else { return };
+    refused(&place, &[device.to_str().unwrap()], "is a block device");
+}
+
+#[test]
+fn too_little_space_is_refused_before_the_first_write() {
+    let place = Place::new();
+    let ended = refused(
+        &place,
+        &["target", "--set", "file_size=512TiB", "--set", "files=2"],
+        "free, but the plan needs",
+    );
+    assert!(ended.stderr.contains("--ignore-free-space"), "{}", ended.stderr);
+    assert_eq!(entries(&place.target()), [""; 0]);
+}
+
+#[test]
+fn files_that_are_not_as_we_left_them_are_refused_until_they_may_be_refilled() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    place.ok(&["run", "target", "-w", "tiny.toml"]);
+    let data = data_file(&place);
+    let file = std::fs::OpenOptions::new().write(true).open(&data).unwrap();
+
+    file.set_len(512 << 10).unwrap();
+    run_refused(&place, "bytes, but was written with");
+    file.set_len(1 << 20).unwrap();
+    run_refused(&place, "has never been written");
+
+    place.ok(&["run", "target", "-w", "tiny.toml", "--refill"]);
+    std::fs::write(&data, vec![0u8; 1 << 20]).unwrap();
+    run_refused(&place, "only zeroes");
+    place.ok(&["run", "target", "-w", "tiny.toml", "--refill"]);
+    std::fs::write(&data, vec![7u8; 1 << 20]).unwrap();
+    run_refused(&place, "does not hold our data");
+}
+
+fn run_refused(place: &Place, said: &str) {
+    let ended = place.run(&["run", "target", "-w", "tiny.toml"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains(said), "says `{said}`:\n{}", ended.stderr);
+    assert!(ended.stderr.contains("--refill"), "{}", ended.stderr);
+}
+
+/// The one data file of the tiny experiment.
+pub(crate) fn data_file(place: &Place) -> std::path::PathBuf {
+    place.target().join("fourcorners").join("main-1048576-0000.data")
+}

@@ -1,0 +1,232 @@
+//! Whole runs on real files, and what can be done with what they leave.
+
+use std::path::{Path, PathBuf};
+
+use crate::harness::Place;
+
+/// Ready within a second: one small file, two load points, 300 ms of operations each.
+pub(crate) const TINY: &str = r#"
+name = "tiny"
+
+[run]
+warm_up = "100ms"
+measure = "200ms"
+interval = "100ms"
+
+[stream.main]
+read = "100%"
+transfer_size = "4KiB"
+pattern = "random"
+files = 1
+file_size = "1MiB"
+queue_depth = [1, 4]
+"#;
+
+/// The record's ID, out of what `run` printed last.
+fn id_of(stdout: &str) -> &str {
+    let line =
+        stdout.lines().find(|line| line.starts_with("record")).expect("run names its record");
+    line.split_whitespace().nth(1).expect("the ID follows")
+}
+
+fn report_of(stdout: &str) -> PathBuf {
+    let line =
+        stdout.lines().find(|line| line.starts_with("report")).expect("run names its report");
+    PathBuf::from(line["report".len()..].trim())
+}
+
+#[test]
+fn a_run_ends_with_a_table_a_report_and_its_record() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let ended = place.run(&["run", "target", "-w", "tiny.toml"]);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+
+    for word in ["ops/s", "MiB/s", "p99"] {
+        assert!(ended.stdout.contains(word), "the table shows {word}:\n{}", ended.stdout);
+    }
+    let html = std::fs::read_to_string(report_of(&ended.stdout)).expect("the report is there");
+    assert!(html.contains("<html") && html.contains("tiny"));
+
+    // Progress goes to stderr: what was assumed, the engine, a heading per run, a line per
+    // interval.
+    for words in ["engine", "run 1 of 2: tiny, queue_depth=1", "measure main", "warm up main"] {
+        assert!(ended.stderr.contains(words), "stderr shows `{words}`:\n{}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains('\x1b'), "a pipe gets plain lines");
+
+    let id = id_of(&ended.stdout);
+    let listed = place.ok(&["list"]);
+    let line = listed.lines().find(|line| line.starts_with(id)).expect("the record is listed");
+    assert!(line.contains("done") && line.contains("2/2") && line.contains("target"), "{line}");
+}
+
+#[test]
+fn what_was_kept_is_shown_exported_and_reported_alike() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let stdout = place.ok(&["run", "target", "-w", "tiny.toml", "--no-report", "--no-progress"]);
+    let id = id_of(&stdout).to_owned();
+    assert!(!stdout.lines().any(|line| line.starts_with("report")), "{stdout}");
+
+    let shown = place.ok(&["show", &id]);
+    let table: Vec<&str> = stdout.lines().take_while(|line| !line.starts_with("record")).collect();
+    for line in table.iter().filter(|line| line.contains("queue_depth")) {
+        assert!(shown.contains(line.trim()), "show repeats `{line}`:\n{shown}");
+    }
+    assert_eq!(place.ok(&["show", "last"]), shown);
+    assert_eq!(place.ok(&["show", &id, "--json"]), place.ok(&["export", &id, "--format", "json"]));
+
+    let html = place.path().join("out.html");
+    let printed = place.ok(&["report", &id, "-o", html.to_str().unwrap()]);
+    assert_eq!(printed.trim(), html.to_str().unwrap());
+    assert!(std::fs::read_to_string(&html).unwrap().contains("<html"));
+    let printed = place.ok(&["report", &id]);
+    assert!(Path::new(printed.trim()).starts_with(place.store()), "{printed}");
+
+    let hgrm = place.ok(&["export", &id, "--format", "hgrm"]);
+    assert!(hgrm.contains("Percentile"), "{hgrm}");
+}
+
+#[test]
+fn csv_and_json_carry_the_same_numbers() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    place.ok(&["run", "target", "-w", "tiny.toml", "--no-report", "--no-progress"]);
+    let csv = place.path().join("out.csv");
+    let printed = place.ok(&["export", "last", "--format", "csv", "-o", csv.to_str().unwrap()]);
+    assert_eq!(printed, "", "what goes to a file does not go to stdout");
+    let csv = std::fs::read_to_string(csv).unwrap();
+    let json = place.ok(&["export", "last", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("the export is JSON");
+
+    let mut lines = csv.lines();
+    let names: Vec<&str> = lines.next().expect("a heading").split(',').collect();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| {
+        names.iter().position(|other| *other == name).unwrap_or_else(|| panic!("no {name}"))
+    };
+    let mut compared = 0;
+    for (index, point) in json["load_points"].as_array().expect("load points").iter().enumerate() {
+        let is_merged_data = |row: &&Vec<&str>| {
+            row[column("load_point")] == index.to_string()
+                && row[column("repeat")] == "all"
+                && row[column("operation")] == "data"
+        };
+        let row = rows.iter().find(is_merged_data).expect("each load point has its row");
+        let data = &point["merged"]["total"]["data"];
+        for (name, value) in [
+            ("completed", &data["completed"]),
+            ("achieved_rate_ops_per_sec", &data["achieved_rate_ops_per_sec"]["value"]),
+            ("throughput_bytes_per_sec", &data["throughput_bytes_per_sec"]["value"]),
+            ("response_mean_ns", &data["response_time"]["mean_ns"]["value"]),
+            ("response_p50_ns", &data["response_time"]["percentiles"][0]["value_ns"]),
+        ] {
+            let number: f64 = row[column(name)].parse().expect("the cell is a number");
+            assert_eq!(Some(number), value.as_f64(), "{name} of load point {index}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 10, "five numbers of two load points");
+}
+
+#[test]
+fn the_null_target_shows_the_ceiling_and_needs_no_file() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let stdout = place.ok(&["run", "null:", "-w", "tiny.toml", "--no-progress"]);
+    assert!(stdout.contains("ops/s"), "{stdout}");
+    let listed = place.ok(&["list", "--json"]);
+    let listed: serde_json::Value = serde_json::from_str(&listed).expect("the list is JSON");
+    assert_eq!(listed[0]["target"], "null:");
+    assert_eq!(listed[0]["state"], "done");
+    assert_eq!(listed[0]["runs_done"], 2);
+}
+
+#[test]
+fn without_a_target_a_scratch_directory_of_the_store_is_used_again() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let arguments = ["run", "-w", "tiny.toml"];
+    let first = place.run(&arguments);
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    assert!(first.stderr.contains("scratch"), "{}", first.stderr);
+    assert!(first.stderr.contains("1 MiB written"), "{}", first.stderr);
+    assert!(place.store().join("scratch").is_dir());
+    let second = place.run(&arguments);
+    assert_eq!(second.code, Some(0), "{}", second.stderr);
+    assert!(second.stderr.contains("found as they were left"), "{}", second.stderr);
+    assert_eq!(place.ok(&["list"]).lines().count(), 3, "a heading and two records");
+}
+
+#[test]
+fn events_are_one_json_object_a_line_and_the_table_goes_to_stderr() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let ended =
+        place.run(&["run", "target", "-w", "tiny.toml", "--events", "jsonl", "--no-report"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let events: Vec<serde_json::Value> = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("each line is JSON"))
+        .collect();
+    let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
+    assert_eq!(count("run_started"), 2);
+    assert_eq!(count("run_finished"), 2);
+    assert!(count("interval") >= 6, "{} intervals", count("interval"));
+    assert_eq!(count("finished"), 1);
+    let last = events.last().expect("there are events");
+    assert_eq!((&last["event"], &last["outcome"]), (&"finished".into(), &"done".into()));
+    let interval = events.iter().find(|event| event["event"] == "interval").expect("counted above");
+    assert!(interval["streams"][0]["kinds"][0]["service_time"]["mean_ns"].is_number());
+    assert!(ended.stderr.contains("record"), "{}", ended.stderr);
+}
+
+#[test]
+fn json_prints_the_results_and_nothing_else_on_stdout() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let stdout = place.ok(&["run", "null:", "-w", "tiny.toml", "--json", "--no-report"]);
+    let _: serde_json::Value = serde_json::from_str(&stdout).expect("stdout is one JSON value");
+    assert_eq!(place.ok(&["show", "last", "--json"]), stdout);
+}
+
+#[test]
+fn both_engines_can_be_forced_and_are_named() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    for engine in ["io_uring", "psync"] {
+        let ended =
+            place.run(&["run", "target", "-w", "tiny.toml", "--engine", engine, "--no-report"]);
+        assert_eq!(ended.code, Some(0), "{engine}: {}", ended.stderr);
+        assert!(ended.stderr.contains(&format!("engine: {engine}")), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_rate_that_cannot_be_kept_is_a_negative_verdict() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    // A million synchronous random writes a second at queue depth 1 are more than any file system
+    // makes durable.
+    let ended = place.run(&[
+        "run",
+        "target",
+        "-w",
+        "tiny.toml",
+        "--no-report",
+        "--set",
+        "queue_depth=1",
+        "--set",
+        "read=0%",
+        "--set",
+        "dsync=true",
+        "--set",
+        "arrival.constant=1000k/s",
+        "--measure",
+        "1s",
+    ]);
+    assert_eq!(ended.code, Some(1), "{}\n{}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("overloaded") || ended.stderr.contains("overloaded"));
+}
