@@ -1,6 +1,7 @@
 //! What the tests need from the machine beyond Rust, and how a Debian machine gets it.
 
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -62,7 +63,17 @@ const ADMINISTRATION: &[&str] = &["/usr/local/sbin", "/usr/sbin", "/sbin"];
 /// # Errors
 /// Something is missing and was not to be, or could not be, installed.
 pub(crate) fn provide(browser: bool, install: bool) -> Result<()> {
+    if !is_root() {
+        bail!(
+            "some tests mount a small file system of their own: run the check as root, for example \
+             with `sudo env \"PATH=$PATH\" cargo xtask check`"
+        );
+    }
     provide_components(install)?;
+    provide_packages(browser, install)
+}
+
+fn provide_packages(browser: bool, install: bool) -> Result<()> {
     let missing: Vec<&Needed> = NEEDED
         .iter()
         .filter(|needed| (browser || !needed.browser) && !is_there(needed.program))
@@ -122,22 +133,19 @@ fn packages(missing: &[&Needed]) -> Vec<&'static str> {
     packages
 }
 
-/// Runs apt-get as root, through sudo where we are not.
 fn apt_get(arguments: &[&str]) -> Result<()> {
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| {
-        use std::os::unix::fs::MetadataExt;
-        own.uid() == 0
-    });
-    let mut command = if is_root { Command::new("apt-get") } else { Command::new("sudo") };
-    if !is_root {
-        command.args(["--preserve-env=DEBIAN_FRONTEND", "apt-get"]);
-    }
+    let mut command = Command::new("apt-get");
     let status = command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").status();
-    let status = status.context("start apt-get (through sudo where not root)")?;
+    let status = status.context("start apt-get")?;
     if !status.success() {
         bail!("`apt-get {}` ended with {status}", arguments.join(" "));
     }
     Ok(())
+}
+
+/// Whether this process belongs to root.
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 /// Whether a program is on the path or where administrators' programs are.
