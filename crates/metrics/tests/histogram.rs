@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn merged_histograms_are_the_histogram_of_the_merged_samples(
+    fn merging_is_the_histogram_of_all_samples(
         parts in vec(vec(any_time_at_all(), 0..50), 0..6)
     ) {
         let mut merged = Counts::default();
