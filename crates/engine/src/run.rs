@@ -1,4 +1,4 @@
-//! The threads of a run: one per worker with a ring, or one per operation in flight with blocking calls.
+//! The threads of a run: one per worker with a ring, or one per outstanding operation with blocking calls.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ use crate::slots::Slot;
 use crate::tiles::{Generations, Tiles};
 use crate::worker::{Assigned, DataPath, Plain, Worker};
 
-/// Most threads of one run; a psync run needs one for each operation in flight.
+/// Most threads of one run; a psync run needs one for each outstanding operation.
 pub const THREADS_MAX: u64 = 2048;
 /// How long opening all files and rings may take.
 const READY_WITHIN: Duration = Duration::from_secs(60);
@@ -76,7 +76,7 @@ pub enum EngineError {
     },
     /// More threads than one process should have.
     #[error(
-        "the run needs {wanted} threads (psync: one for each operation in flight), at most {THREADS_MAX}; \
+        "the run needs {wanted} threads (psync: one for each outstanding operation), at most {THREADS_MAX}; \
          lower queue_depth or workers, or use the io_uring engine"
     )]
     TooManyThreads {
@@ -387,7 +387,7 @@ fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
             let tile_bytes = u64::from(set.tile_bytes);
             Arc::new(Generations::new(set.files, set.file_size_bytes, tile_bytes))
         });
-        // A blocking call is one operation in flight, so a lane needs a thread for each.
+        // A blocking call is one outstanding operation, so a lane needs a thread for each.
         let blocking = access.is_some() && request.engine == EngineChoice::Psync;
         let threads_per_lane = if blocking { stream.queue_depth } else { 1 };
         for lane in request.assignment.lanes[stream_index].clone() {

@@ -22,7 +22,7 @@ pub struct Assigned {
     pub first_step: u64,
     /// See `first_step`.
     pub stride: u64,
-    /// Operations in flight at most.
+    /// Outstanding operations at most.
     pub queue_depth: u32,
     /// The reporting period.
     pub interval_ns: u64,
@@ -261,7 +261,7 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         all
     }
 
-    /// The limit on operations in flight.
+    /// The limit on outstanding operations.
     pub fn queue_depth(&self) -> usize {
         self.assigned.queue_depth as usize
     }

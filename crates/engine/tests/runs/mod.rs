@@ -15,10 +15,10 @@ use workload::pattern::AccessPattern;
 use workload::plan::{EngineChoice, Phases, Run, Stream, WeightedSize, WorkingSet};
 
 /// The seed of the data in the files of these tests.
-pub const DATA_SEED: u64 = 7;
+pub(crate) const DATA_SEED: u64 = 7;
 
-/// 200 ms of uniform reads and writes of 4 KiB, eight in flight, on two files of 1 MiB.
-pub fn small_run() -> Run {
+/// 200 ms of uniform reads and writes of 4 KiB, eight outstanding, on two files of 1 MiB.
+pub(crate) fn small_run() -> Run {
     let stream = Stream {
         name: "small".to_owned(),
         read_permille: 500,
@@ -47,7 +47,7 @@ pub fn small_run() -> Run {
 }
 
 /// Makes the run's files with the data that belongs into them.
-pub fn fill(directory: &Path, run: &Run) {
+pub(crate) fn fill(directory: &Path, run: &Run) {
     for stream in &run.streams {
         let set = stream.file_set();
         let maker = set.tile_maker(DATA_SEED);
@@ -63,13 +63,13 @@ pub fn fill(directory: &Path, run: &Run) {
 }
 
 /// A request for all of `run` in `directory`.
-pub struct Setting {
-    pub engine: EngineChoice,
-    pub verify: bool,
+pub(crate) struct Setting {
+    pub(crate) engine: EngineChoice,
+    pub(crate) verify: bool,
 }
 
 /// Runs `run` and returns its intervals and its end.
-pub fn measure(
+pub(crate) fn measure(
     run_of: &Run,
     directory: Option<&Path>,
     setting: &Setting,
@@ -92,7 +92,7 @@ pub fn measure(
 }
 
 /// All intervals of a stream as one.
-pub fn sum(intervals: &[Interval], stream: usize) -> StreamInterval {
+pub(crate) fn sum(intervals: &[Interval], stream: usize) -> StreamInterval {
     let mut all = StreamInterval::default();
     for interval in intervals {
         all.merge(&interval.streams[stream]);
