@@ -21,7 +21,7 @@ pub struct LoadPoint {
     pub variant: String,
     /// What this load point differs by, `(key, value)`.
     pub parameters: Vec<(String, String)>,
-    /// The limit on operations in flight over all streams and workers.
+    /// The limit on outstanding operations over all streams and workers.
     pub queue_depth_total: u64,
     /// Each repeat, in the order of their numbers.
     pub runs: Vec<RunSummary>,
@@ -68,7 +68,7 @@ pub struct Summary {
 pub struct StreamSummary {
     /// Its name, or [`ALL_STREAMS`].
     pub name: String,
-    /// The limit on operations in flight over all workers.
+    /// The limit on outstanding operations over all workers.
     pub queue_depth_total: u64,
     /// Number of workers.
     pub workers: u32,

@@ -46,8 +46,8 @@ pub struct Generations {
 }
 
 const VERSION_ONE: u64 = 1 << 44;
-const IN_FLIGHT_ONE: u64 = 1 << 32;
-const IN_FLIGHT_MASK: u64 = 0x7ff << 32;
+const OUTSTANDING_ONE: u64 = 1 << 32;
+const OUTSTANDING_MASK: u64 = 0x7ff << 32;
 /// Writes overlapped since the tile was last at rest: which of them is the last is not known.
 const OVERLAPPED: u64 = 1 << 43;
 const GENERATION_MASK: u64 = 0xffff_ffff;
@@ -66,8 +66,8 @@ impl Generations {
 
     fn write_begins(&self, file: u32, tile: u64) {
         self.change(file, tile, |now| {
-            let overlap = if now & IN_FLIGHT_MASK == 0 { 0 } else { OVERLAPPED };
-            now.wrapping_add(VERSION_ONE + IN_FLIGHT_ONE) | overlap
+            let overlap = if now & OUTSTANDING_MASK == 0 { 0 } else { OVERLAPPED };
+            now.wrapping_add(VERSION_ONE + OUTSTANDING_ONE) | overlap
         });
     }
 
@@ -75,8 +75,8 @@ impl Generations {
     fn write_ends(&self, file: u32, tile: u64, generation: Option<u32>) {
         self.change(file, tile, |now| {
             let known = if now & OVERLAPPED == 0 { generation.unwrap_or(0) } else { 0 };
-            let rest = now.wrapping_add(VERSION_ONE).wrapping_sub(IN_FLIGHT_ONE);
-            let at_rest = if rest & IN_FLIGHT_MASK == 0 { OVERLAPPED } else { 0 };
+            let rest = now.wrapping_add(VERSION_ONE).wrapping_sub(OUTSTANDING_ONE);
+            let at_rest = if rest & OUTSTANDING_MASK == 0 { OVERLAPPED } else { 0 };
             (rest & !GENERATION_MASK & !at_rest) | u64::from(known)
         });
     }
@@ -227,7 +227,7 @@ impl Tiles {
             let bytes = &data[place * tile_bytes..(place + 1) * tile_bytes];
             let before = verifier.seen[tag as usize * verifier.tiles_per_op + place];
             let after = verifier.generations.state(slot.op.file, tile).load(Ordering::Acquire);
-            let settled = before == after && after & IN_FLIGHT_MASK == 0;
+            let settled = before == after && after & OUTSTANDING_MASK == 0;
             let known = (after & GENERATION_MASK) as u32;
             let expected = (settled && known != 0).then_some(known);
             let found =

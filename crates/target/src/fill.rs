@@ -1,6 +1,6 @@
 //! Writes the files that a plan needs: every byte, durably, with the data that later reads are checked against.
 //!
-//! Large aligned direct writes, several in flight, so that the fill is limited by the storage. Space is reserved
+//! Large aligned direct writes, several outstanding, so that the fill is limited by the storage. Space is reserved
 //! first (`fallocate`), which makes a lack of it known early and keeps the layout contiguous; the reserved extents
 //! are then all written. Not here: whether files are still what was written ([`crate::truth`]).
 
@@ -24,7 +24,7 @@ use crate::storage::{DirectIo, flags};
 
 /// Bytes of one write. Large enough that the storage, not the call, is what takes time.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// Writes in flight.
+/// Outstanding writes.
 const WRITERS: usize = 4;
 /// Files that are open at once; their records change together, so that many small files do not cost as many syncs
 /// of the manifest.

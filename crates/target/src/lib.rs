@@ -50,8 +50,8 @@ pub enum TargetError {
         /// The kernel's answer.
         source: std::io::Error,
     },
-    /// There is no memory for the operations in flight.
-    #[error("map {bytes} bytes for operations in flight: {source}")]
+    /// There is no memory for the outstanding operations.
+    #[error("map {bytes} bytes for outstanding operations: {source}")]
     Memory {
         /// How much was wanted.
         bytes: u64,

@@ -11,7 +11,7 @@ pub struct Null {
 }
 
 impl Null {
-    /// A null target for `queue_depth` operations in flight.
+    /// A null target for `queue_depth` outstanding operations.
     pub fn new(queue_depth: u32) -> Null {
         Null { submitted: Vec::with_capacity(queue_depth as usize) }
     }

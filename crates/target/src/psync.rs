@@ -1,4 +1,4 @@
-//! Files through `pread` and `pwrite`: one operation in flight, done while it is submitted. For places where io_uring
+//! Files through `pread` and `pwrite`: one outstanding operation, done while it is submitted. For places where io_uring
 //! is refused or slower (tmpfs punts buffered reads to kernel workers, three times the cost).
 
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Files through io_uring: many operations in flight, submitted and reaped in batches.
+//! Files through io_uring: many outstanding operations, submitted and reaped in batches.
 
 use std::os::fd::OwnedFd;
 use uring::ring::{Granted, Ring};

@@ -1,4 +1,4 @@
-//! Page-aligned memory for operations in flight, one slot each.
+//! Page-aligned memory for outstanding operations, one slot each.
 
 use std::io;
 use std::ptr::NonNull;

@@ -40,8 +40,8 @@ pub struct Ring {
     buffers: Option<Buffers>,
     files: Vec<OwnedFd>,
     granted: Granted,
-    /// `in_flight[tag]`: the kernel may touch the slot's memory.
-    in_flight: Vec<bool>,
+    /// `on_loan[tag]`: the kernel may touch the slot's memory.
+    on_loan: Vec<bool>,
     outstanding: usize,
     unsent: usize,
     /// The standing timer of [`Wait::Coarse`] is in the kernel.
@@ -81,7 +81,7 @@ impl Ring {
         let fixed_buffers = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
         Ok(Ring {
             ring,
-            in_flight: vec![false; depth],
+            on_loan: vec![false; depth],
             buffers: Some(buffers),
             files,
             granted: Granted { defer_taskrun, fixed_buffers },
@@ -103,10 +103,10 @@ impl Ring {
         self.unsent
     }
 
-    /// The memory of slot `tag`, which must not be in flight.
+    /// The memory of slot `tag`, which must not be outstanding.
     #[inline]
     pub fn slot(&mut self, tag: u32) -> &mut [u8] {
-        assert!(!self.in_flight[tag as usize], "the kernel owns the memory of slot {tag}");
+        assert!(!self.on_loan[tag as usize], "the kernel owns the memory of slot {tag}");
         self.memory().slot(tag as usize)
     }
 
@@ -202,7 +202,7 @@ impl Ring {
                 continue;
             }
             let tag = entry.user_data() as u32;
-            self.in_flight[tag as usize] = false;
+            self.on_loan[tag as usize] = false;
             self.outstanding -= 1;
             each(tag, entry.result());
         }
@@ -211,9 +211,9 @@ impl Ring {
     /// Marks slot `tag` as the kernel's and returns its address.
     #[inline]
     fn claim(&mut self, tag: u32, file: u32, size_bytes: u32) -> *mut u8 {
-        let in_flight = &mut self.in_flight[tag as usize];
-        assert!(!*in_flight, "slot {tag} is in flight already");
-        *in_flight = true;
+        let on_loan = &mut self.on_loan[tag as usize];
+        assert!(!*on_loan, "slot {tag} is outstanding already");
+        *on_loan = true;
         self.outstanding += 1;
         assert!((file as usize) < self.files.len(), "file {file} of {}", self.files.len());
         let buffers = self.buffers.as_ref().expect("buffers are there until drop");
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "the kernel owns the memory")]
-    fn memory_in_flight_is_not_lent_out() {
+    fn memory_that_the_kernel_holds_is_not_lent_out() {
         let file = tempfile::tempfile().expect("a temporary file");
         let mut ring =
             Ring::open(vec![file.into()], Buffers::new(1, 4096).expect("memory")).expect("a ring");

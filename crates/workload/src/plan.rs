@@ -55,7 +55,7 @@ pub enum EngineChoice {
     Auto,
     /// io_uring, one ring for each worker.
     IoUring,
-    /// `pread` and `pwrite`, a thread for each operation in flight.
+    /// `pread` and `pwrite`, a thread for each outstanding operation.
     Psync,
 }
 
@@ -115,7 +115,7 @@ pub struct Stream {
     pub access_pattern: AccessPattern,
     /// The bytes that can be touched.
     pub working_set: WorkingSet,
-    /// The limit on operations in flight for each worker.
+    /// The limit on outstanding operations for each worker.
     pub queue_depth: u32,
     /// Workers in all, over all hosts.
     pub workers: u32,
@@ -179,7 +179,7 @@ impl Stream {
         }
     }
 
-    /// The limit on operations in flight over all workers (SNIA's OIO).
+    /// The limit on outstanding operations over all workers (SNIA's OIO).
     pub fn queue_depth_total(&self) -> u64 {
         u64::from(self.queue_depth) * u64::from(self.workers)
     }
@@ -281,7 +281,7 @@ pub struct Assignment {
 }
 
 impl Run {
-    /// Worker threads that the whole run needs; with `blocking` calls one for each operation in flight.
+    /// Worker threads that the whole run needs; with `blocking` calls one for each outstanding operation.
     pub fn threads(&self, blocking: bool) -> u64 {
         let of = |s: &Stream| if blocking { s.queue_depth_total() } else { u64::from(s.workers) };
         self.streams.iter().map(of).sum()
