@@ -6,9 +6,12 @@
 //!
 //! Reading order: [`rows`] (what a table shows), [`number`] (how a number is printed), then the outputs.
 
+mod charts;
 pub mod csv;
 pub mod hgrm;
+pub mod html;
 pub mod json;
+pub mod method;
 pub mod number;
 pub mod rows;
 pub mod text;

@@ -93,21 +93,14 @@ fn line<'a>(
 
 fn warning(findings: &Findings, group: &WarningGroup, width: usize, out: &mut String) {
     let lead = format!("  {}  ", group.mark);
-    let mut seen: Vec<(&str, Vec<&Sighting>)> = Vec::new();
-    for sighting in &group.sightings {
-        match seen.iter_mut().find(|(words, _)| *words == sighting.seen) {
-            Some((_, places)) => places.push(sighting),
-            None => seen.push((&sighting.seen, vec![sighting])),
-        }
-    }
+    let seen = sightings_by_words(findings, group);
     wrap(group.code, &lead, "     ", width, out);
-    for (words, sightings) in seen.iter().take(PLACES_MAX) {
-        let mut places: Vec<String> =
-            sightings.iter().take(PLACES_MAX).map(|s| place(findings, s)).collect();
-        if sightings.len() > PLACES_MAX {
-            places.push(format!("and {} more", sightings.len() - PLACES_MAX));
+    for (words, places) in seen.iter().take(PLACES_MAX) {
+        let mut listed: Vec<String> = places.iter().take(PLACES_MAX).cloned().collect();
+        if places.len() > PLACES_MAX {
+            listed.push(format!("and {} more", places.len() - PLACES_MAX));
         }
-        let text = format!("{words} ({})", places.join("; "));
+        let text = format!("{words} ({})", listed.join("; "));
         wrap(&text, "     - ", "       ", width, out);
     }
     if seen.len() > PLACES_MAX {
@@ -118,8 +111,24 @@ fn warning(findings: &Findings, group: &WarningGroup, width: usize, out: &mut St
     wrap(group.remedy, "     -> ", "        ", width, out);
 }
 
+/// What was seen, each once, with all the places where it was.
+pub(crate) fn sightings_by_words<'a>(
+    findings: &Findings,
+    group: &'a WarningGroup,
+) -> Vec<(&'a str, Vec<String>)> {
+    let mut seen: Vec<(&str, Vec<String>)> = Vec::new();
+    for sighting in &group.sightings {
+        let place = place(findings, sighting);
+        match seen.iter_mut().find(|(words, _)| *words == sighting.seen) {
+            Some((_, places)) => places.push(place),
+            None => seen.push((&sighting.seen, vec![place])),
+        }
+    }
+    seen
+}
+
 /// Where a warning was seen: `random read 8 KiB, queue_depth=4, stream log, repeats 1 and 2`.
-pub(crate) fn place(findings: &Findings, sighting: &Sighting) -> String {
+fn place(findings: &Findings, sighting: &Sighting) -> String {
     let Some(load_point) = sighting.load_point.map(|index| &findings.load_points[index]) else {
         return "the whole experiment".to_owned();
     };
