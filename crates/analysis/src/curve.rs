@@ -13,7 +13,8 @@ pub struct Curve {
     pub axis: String,
     /// Its points, ascending.
     pub points: Vec<CurvePoint>,
-    /// The point with the largest achieved rate, as a place in `points`: saturation, as far as was measured.
+    /// The point with the largest achieved rate, as a place in `points`: saturation, as far as was
+    /// measured.
     pub saturation: Option<usize>,
 }
 
@@ -51,8 +52,9 @@ pub(crate) fn curves(load_points: &[LoadPoint]) -> Vec<Curve> {
     curves
 }
 
-/// The parameter that is the axis of this load point's curve: among those that differ within the variant the queue
-/// depth, else the workers, else an offered rate, else the first whose values are quantities.
+/// The parameter that is the axis of this load point's curve: among those that differ within the
+/// variant the queue depth, else the workers, else an offered rate, else the first whose values are
+/// quantities.
 fn axis_of(load_points: &[LoadPoint], mine: &LoadPoint) -> Option<String> {
     let family = || load_points.iter().filter(|p| p.variant == mine.variant);
     let differs = |key: &str| {

@@ -1,12 +1,14 @@
-//! A measured number with its uncertainty, and the percentile that says how many samples stand behind it.
+//! A measured number with its uncertainty, and the percentile that says how many samples stand
+//! behind it.
 //!
-//! The mean of a window is a ratio of two sums over intervals (operations over seconds, nanoseconds over operations),
-//! so its uncertainty is that of a ratio estimator. Neighbouring intervals of a storage system resemble each other;
-//! the number of intervals is therefore reduced to the number of independent ones that would tell as much.
+//! The mean of a window is a ratio of two sums over intervals (operations over seconds, nanoseconds
+//! over operations), so its uncertainty is that of a ratio estimator. Neighbouring intervals of a
+//! storage system resemble each other; the number of intervals is therefore reduced to the number
+//! of independent ones that would tell as much.
 //!
-//! Sources: Cochran, "Sampling Techniques", 3rd ed. 1977, section 6.3 (ratio estimator); Law, "Simulation Modeling
-//! and Analysis", section 9.5 (autocorrelated output); the AR(1) form of the effective sample size is in Thiébaux and
-//! Zwiers, J. Climate and Applied Meteorology 23, 1984.
+//! Sources: Cochran, "Sampling Techniques", 3rd ed. 1977, section 6.3 (ratio estimator); Law,
+//! "Simulation Modeling and Analysis", section 9.5 (autocorrelated output); the AR(1) form of the
+//! effective sample size is in Thiébaux and Zwiers, J. Climate and Applied Meteorology 23, 1984.
 
 use metrics::histogram::Counts;
 
@@ -16,7 +18,8 @@ use crate::student::t95;
 pub const INTERVALS_MIN: usize = 5;
 /// Fewer samples than this above a percentile, and it is not a number.
 pub const SAMPLES_ABOVE_MIN: u64 = 10;
-/// Strongest correlation of neighbouring intervals that is corrected for; stronger is a drift, not a correlation.
+/// Strongest correlation of neighbouring intervals that is corrected for; stronger is a drift, not
+/// a correlation.
 const CORRELATION_MAX: f64 = 0.95;
 
 /// A measured number: a value with the half-width of its 95 % interval.
@@ -60,12 +63,12 @@ impl Estimate {
         Estimate { value, uncertainty: None, samples: 0.0, method: Method::Unknown }
     }
 
-    /// The ratio of the sums of `numerators` and `denominators`, one pair for each interval of one window; `None`
-    /// where the denominators sum to 0.
+    /// The ratio of the sums of `numerators` and `denominators`, one pair for each interval of one
+    /// window; `None` where the denominators sum to 0.
     ///
-    /// Half-width: `t95(n' - 1) * s / (sqrt(n') * mean(denominators))`, where `s` is the standard deviation of
-    /// `numerator - value * denominator` and `n'` the effective number of intervals, see
-    /// [`effective_samples`]. Below [`INTERVALS_MIN`] intervals there is no uncertainty.
+    /// Half-width: `t95(n' - 1) * s / (sqrt(n') * mean(denominators))`, where `s` is the standard
+    /// deviation of `numerator - value * denominator` and `n'` the effective number of intervals,
+    /// see [`effective_samples`]. Below [`INTERVALS_MIN`] intervals there is no uncertainty.
     pub fn of_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Estimate> {
         assert_eq!(numerators.len(), denominators.len(), "one pair for each interval");
         let denominator_sum: f64 = denominators.iter().sum();
@@ -105,8 +108,9 @@ impl Estimate {
     }
 }
 
-/// How many independent samples tell as much as these `deviations` from a mean, by the correlation `r` of neighbours
-/// (AR(1)): `n (1 - r) / (1 + r)`. Never more than `n`, never less than 2: a negative correlation is not made use of.
+/// How many independent samples tell as much as these `deviations` from a mean, by the correlation
+/// `r` of neighbours (AR(1)): `n (1 - r) / (1 + r)`. Never more than `n`, never less than 2: a
+/// negative correlation is not made use of.
 pub fn effective_samples(deviations: &[f64]) -> f64 {
     let n = deviations.len() as f64;
     let squares: f64 = deviations.iter().map(|e| e * e).sum();
@@ -145,7 +149,8 @@ mod tests {
 
     #[test]
     fn the_mean_of_uncorrelated_intervals_has_students_half_width() {
-        // Mean 10, deviations -2 2 -2 2 ... are anticorrelated: counted as independent, not as better.
+        // Mean 10, deviations -2 2 -2 2 ... are anticorrelated: counted as independent, not as
+        // better.
         let rates = [8.0, 12.0, 8.0, 12.0, 8.0, 12.0];
         let estimate = Estimate::of_ratio(&rates, &[1.0; 6]).unwrap();
         assert_eq!(estimate.value, 10.0);
@@ -157,7 +162,8 @@ mod tests {
 
     #[test]
     fn correlated_intervals_count_for_fewer() {
-        // Deviations -1 -1 -1 1 1 1: products 1 1 -1 1 1 = 3 of squares 6, r = 0.5, n' = 6 * 0.5 / 1.5 = 2.
+        // Deviations -1 -1 -1 1 1 1: products 1 1 -1 1 1 = 3 of squares 6, r = 0.5, n' = 6 * 0.5 /
+        // 1.5 = 2.
         let rates = [9.0, 9.0, 9.0, 11.0, 11.0, 11.0];
         let estimate = Estimate::of_ratio(&rates, &[1.0; 6]).unwrap();
         assert_eq!(estimate.samples, 2.0);

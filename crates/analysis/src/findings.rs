@@ -81,7 +81,8 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
 }
 
 impl Findings {
-    /// The marks of the warnings that concern a load point (and, if given, one of its streams), in order.
+    /// The marks of the warnings that concern a load point (and, if given, one of its streams), in
+    /// order.
     pub fn marks(&self, load_point: usize, stream: Option<&str>) -> String {
         let concerns = |group: &&WarningGroup| {
             group.sightings.iter().any(|s| {

@@ -1,10 +1,11 @@
 //! What records mean: a pure function of them. Same records, same findings, bit for bit.
 //!
-//! For: every number that any output shows. Not for: reading files, nor for layout. `docs/method.md` says how each
-//! number is made.
+//! For: every number that any output shows. Not for: reading files, nor for layout.
+//! `docs/method.md` says how each number is made.
 //!
-//! Reading order: [`findings`] (the whole), [`load_point`] (what one window says), [`estimate`] (a number with its
-//! uncertainty), then the checks: [`little`], [`overload`], [`steady`], [`warnings`].
+//! Reading order: [`findings`] (the whole), [`load_point`] (what one window says), [`estimate`] (a
+//! number with its uncertainty), then the checks: [`little`], [`overload`], [`steady`],
+//! [`warnings`].
 
 pub mod curve;
 pub mod estimate;

@@ -1,4 +1,5 @@
-//! A load point: the runs at one queue depth or offered rate, each summarised, and all repeats together.
+//! A load point: the runs at one queue depth or offered rate, each summarised, and all repeats
+//! together.
 
 use metrics::run_record::{Outcome, RunRecord};
 use workload::op::OpKind;
@@ -57,7 +58,8 @@ pub struct Summary {
     pub total: StreamSummary,
     /// Each stream, in the plan's order.
     pub streams: Vec<StreamSummary>,
-    /// CPU time of the whole process, user and system, for each completed operation, in nanoseconds.
+    /// CPU time of the whole process, user and system, for each completed operation, in
+    /// nanoseconds.
     pub cpu_ns_per_op: Option<Estimate>,
     /// CPU time of the whole process over the window's length: processors used.
     pub cpu_used: Option<Estimate>,
@@ -219,7 +221,8 @@ pub(crate) fn load_point(records: &[&RunRecord]) -> LoadPoint {
     }
 }
 
-/// Summarises a window. With `repeats` the uncertainty comes from their differences, else from the intervals.
+/// Summarises a window. With `repeats` the uncertainty comes from their differences, else from the
+/// intervals.
 fn summary(run: &Run, measured: &RunMeasured, repeats: &[&Summary]) -> Summary {
     let total = measured.total();
     let pick = |pick: fn(&Summary) -> Option<Estimate>| estimates(repeats, pick);

@@ -15,13 +15,14 @@ pub struct Overload {
     pub backlog_growth: u64,
 }
 
-/// The backlog may grow by this share of the operations due in the window before the schedule counts as not kept. A
-/// Poisson schedule leaves a backlog now and then that is worked off later; one that grows by a hundredth of all
-/// operations is not worked off.
+/// The backlog may grow by this share of the operations due in the window before the schedule
+/// counts as not kept. A Poisson schedule leaves a backlog now and then that is worked off later;
+/// one that grows by a hundredth of all operations is not worked off.
 const GROWTH_MAX: f64 = 0.01;
 
-/// Judges a window: overloaded when the backlog grew by more than `queue_depth_total` operations and by more than a
-/// hundredth of those due. `None` in a closed loop, and where the schedule was kept.
+/// Judges a window: overloaded when the backlog grew by more than `queue_depth_total` operations
+/// and by more than a hundredth of those due. `None` in a closed loop, and where the schedule was
+/// kept.
 pub(crate) fn judge(
     measured: &Measured,
     offered_rate: Option<f64>,

@@ -1,7 +1,7 @@
 //! A run over time: the numbers of its intervals, neighbouring ones merged where a run is long.
 //!
-//! Merged, never picked: a point's percentile is that of all operations in its intervals, so nothing that happened
-//! between two points is lost.
+//! Merged, never picked: a point's percentile is that of all operations in its intervals, so
+//! nothing that happened between two points is lost.
 
 use metrics::histogram::Counts;
 use metrics::interval::Interval;
@@ -15,7 +15,8 @@ use crate::estimate::Percentile;
 pub const POINTS_MAX: usize = 1_000;
 /// At least this many where there are so many intervals, however many series there are.
 const POINTS_MIN: usize = 100;
-/// All series of an experiment share this many points, so that what is made of them stays of a size to be mailed.
+/// All series of an experiment share this many points, so that what is made of them stays of a size
+/// to be mailed.
 const POINTS_TOTAL: usize = 40_000;
 
 /// One stream of one run over time.
@@ -109,8 +110,8 @@ fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
         .collect()
 }
 
-/// The point of each stream in one interval, in the order of the run's streams: what is shown while a run goes on has
-/// the same definitions as what is reported afterwards.
+/// The point of each stream in one interval, in the order of the run's streams: what is shown while
+/// a run goes on has the same definitions as what is reported afterwards.
 pub fn points_of(run: &Run, interval: &Interval) -> Vec<SeriesPoint> {
     let phase = phase_of(run.phases.window(), interval);
     let group = std::slice::from_ref(interval);

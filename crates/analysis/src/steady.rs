@@ -1,17 +1,17 @@
 //! Whether a figure stands still within its window.
 //!
-//! The criterion has two halves. Size: from the window's first third to its last the figure changes by more than
-//! 10 % of its mean, the tolerance that SNIA's performance test specification (PTS 2.0.2, section 2.1.24) gives the
-//! slope. Noise: that change is more than twice its standard error, so that a few operations for each interval are
-//! not taken for a drift.
+//! The criterion has two halves. Size: from the window's first third to its last the figure changes
+//! by more than 10 % of its mean, the tolerance that SNIA's performance test specification (PTS
+//! 2.0.2, section 2.1.24) gives the slope. Noise: that change is more than twice its standard
+//! error, so that a few operations for each interval are not taken for a drift.
 
 /// Change from the first to the last third that is tolerated, as a fraction of the mean.
 pub const DRIFT_MAX: f64 = 0.10;
 /// Fewer intervals than this are not judged.
 const INTERVALS_MIN: usize = 6;
 
-/// Change from the first third of `values` to the last, as a fraction of the mean of all; `None` below six values or
-/// where the mean is 0.
+/// Change from the first third of `values` to the last, as a fraction of the mean of all; `None`
+/// below six values or where the mean is 0.
 pub fn drift(values: &[f64]) -> Option<f64> {
     let (first, last) = thirds(values)?;
     let mean = mean_of(values);

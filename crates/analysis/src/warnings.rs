@@ -1,4 +1,5 @@
-//! What a reader of the numbers must know, gathered: what the run noticed, and what the numbers themselves show.
+//! What a reader of the numbers must know, gathered: what the run noticed, and what the numbers
+//! themselves show.
 
 use metrics::run_record::{Outcome, RunRecord};
 use metrics::warning::{Explanation, Warning};
@@ -8,8 +9,8 @@ use crate::estimate::{INTERVALS_MIN, SAMPLES_ABOVE_MIN};
 use crate::load_point::{LoadPoint, RunMeasured, RunSummary, StreamSummary};
 use crate::steady;
 
-/// A worker that uses more of its processor than this may be what limits the run: the margin that is left is about
-/// what the interval's own bookkeeping takes.
+/// A worker that uses more of its processor than this may be what limits the run: the margin that
+/// is left is about what the interval's own bookkeeping takes.
 const BUSY_MAX: f64 = 0.90;
 /// Schedule delay above this share of the service time shows in the response time's first digits.
 const DELAY_SHARE_MAX: f64 = 0.10;
@@ -18,7 +19,8 @@ const SPREAD_MAX: f64 = 0.05;
 /// The percentiles that the summary table shows.
 const SHOWN: [f64; 3] = [0.5, 0.99, 0.999];
 
-/// All warnings of one kind: why it matters and what to try is said once, what was seen for each place.
+/// All warnings of one kind: why it matters and what to try is said once, what was seen for each
+/// place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarningGroup {
     /// Its sign in tables: `a`, `b`, in order of appearance.
@@ -138,7 +140,8 @@ impl Gathered {
         }
     }
 
-    /// Adds what the run noticed, where analysis does not say the same with the numbers of the window.
+    /// Adds what the run noticed, where analysis does not say the same with the numbers of the
+    /// window.
     fn add_unless_known(&mut self, repeat: u32, warning: &Warning) {
         let code = warning.explain().code;
         let computed = |s: &Sighting| {
@@ -251,8 +254,8 @@ fn of_stream_merged(summary: &StreamSummary) -> Vec<Warning> {
     warnings
 }
 
-/// Repeats disagree when the largest and the smallest achieved rate differ by more than 5 % of the mean and by more
-/// than their own uncertainties together.
+/// Repeats disagree when the largest and the smallest achieved rate differ by more than 5 % of the
+/// mean and by more than their own uncertainties together.
 fn repeats_disagree(load_point: &LoadPoint) -> Option<Warning> {
     let rates = || load_point.runs.iter().filter_map(|r| r.summary.total.data.achieved_rate);
     let (count, sum) = rates().fold((0, 0.0), |(n, sum), rate| (n + 1, sum + rate.value));

@@ -1,8 +1,8 @@
 //! The intervals of a run that count, added up.
 //!
-//! Only whole intervals of the measure phase are taken. A run that ended early gives those it has. Everything later is
-//! computed from [`Measured`], so that one run, all repeats of a load point, one stream and all streams together are
-//! summarised by the same code.
+//! Only whole intervals of the measure phase are taken. A run that ended early gives those it has.
+//! Everything later is computed from [`Measured`], so that one run, all repeats of a load point,
+//! one stream and all streams together are summarised by the same code.
 
 use metrics::histogram::{BUCKETS, Counts};
 use metrics::interval::{Interval, KindInterval, StreamInterval};
@@ -59,7 +59,8 @@ pub(crate) struct Ops {
 }
 
 impl Measured {
-    /// Adds up stream `stream` over `intervals`; `backlog_start` is the backlog when the first of them began.
+    /// Adds up stream `stream` over `intervals`; `backlog_start` is the backlog when the first of
+    /// them began.
     pub(crate) fn of(intervals: &[&Interval], stream: usize, backlog_start: u64) -> Measured {
         let of_stream = || intervals.iter().filter_map(move |i| i.streams.get(stream));
         Measured {
@@ -169,8 +170,8 @@ fn add_each(sums: &mut [f64], others: &[f64]) {
     }
 }
 
-/// Adds many snapshots at the price of their own size each: an hour of intervals merged pairwise would walk the
-/// growing sum every time.
+/// Adds many snapshots at the price of their own size each: an hour of intervals merged pairwise
+/// would walk the growing sum every time.
 #[derive(Default)]
 pub(crate) struct DenseCounts {
     /// `counts[bucket]`; empty until something is added.

@@ -344,8 +344,8 @@ fn a_long_series_is_merged_without_losing_an_operation() {
 
 #[test]
 fn the_distribution_steps_as_hdr_histograms_iterator_does() {
-    // Ten values 1 to 10: steps of 10 % to 50 %, of 5 % to 75 %, and so on; a step is printed with the first value
-    // that reaches it.
+    // Ten values 1 to 10: steps of 10 % to 50 %, of 5 % to 75 %, and so on; a step is printed with
+    // the first value that reaches it.
     let mut interval = StreamInterval::default();
     let read = &mut interval.kinds[OpKind::Read as usize];
     read.completed = 10;

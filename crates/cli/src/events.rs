@@ -314,7 +314,56 @@ mod tests {
         let line: serde_json::Value =
             serde_json::from_str(&lines_of(&[event])).expect("a line is JSON");
         let pretty = serde_json::to_string_pretty(&line).expect("a value is JSON");
-        expect_test::expect![[r#""#]].assert_eq(&pretty);
+        expect_test::expect![[r#"
+            {
+              "end_ns": 1000000000,
+              "event": "interval",
+              "interval_index": 0,
+              "process_system_ns": 0,
+              "process_user_ns": 0,
+              "run_index": 7,
+              "start_ns": 0,
+              "streams": [
+                {
+                  "backlog_end": 0,
+                  "backlog_time_ns": "0",
+                  "issued": 5,
+                  "kinds": [
+                    {
+                      "bytes": 24576,
+                      "completed": 3,
+                      "failed": [
+                        {
+                          "count": 2,
+                          "error": "short"
+                        }
+                      ],
+                      "kind": "read",
+                      "response_time": {
+                        "count": 3,
+                        "max_ns": 1900,
+                        "mean_ns": 1300.0,
+                        "p50_ns": 1000,
+                        "p99_ns": 1900
+                      },
+                      "service_time": {
+                        "count": 3,
+                        "max_ns": 1900,
+                        "mean_ns": 1300.0,
+                        "p50_ns": 1000,
+                        "p99_ns": 1900
+                      }
+                    }
+                  ],
+                  "outstanding_end": 0,
+                  "outstanding_start": 0,
+                  "outstanding_time_ns": "4000000000",
+                  "stream": ""
+                }
+              ],
+              "workers": []
+            }"#]]
+        .assert_eq(&pretty);
     }
 
     #[test]

@@ -122,7 +122,8 @@ impl Live {
         // The cool-down is a fraction of an interval: kept, but not worth a line.
         let shown = points.iter().enumerate().filter(|(_, p)| p.phase != PointPhase::CoolDown);
         for (index, point) in shown {
-            self.line(&stream_line(&run.streams[index].name, point, index == 0));
+            let time = time_words(point.end_ns, run.phases.interval_ns);
+            self.line(&stream_line(&time, &run.streams[index].name, point, index == 0));
         }
         self.show_run_position(interval.end_ns);
     }
@@ -205,6 +206,8 @@ impl Listener for Live {
             }
             Event::RunFinished { outcome, .. } => self.run_finished(outcome),
             Event::Finished { .. } => {
+                // What follows is the table.
+                self.line("");
                 if let Some(bar) = &self.bar {
                     bar.finish_and_clear();
                 }
@@ -220,24 +223,33 @@ const HEADING: &str =
 
 /// One stream in one interval, as wide as [`HEADING`]: reads and writes together; `cpu` is that of
 /// the whole process in per cent of one processor, shown once for each interval.
-fn stream_line(name: &str, point: &SeriesPoint, with_cpu: bool) -> String {
+fn stream_line(time: &str, name: &str, point: &SeriesPoint, with_cpu: bool) -> String {
     let phase = match point.phase {
         PointPhase::WarmUp => "warm up",
         PointPhase::Measure => "measure",
         PointPhase::CoolDown => "cool dn",
     };
-    let time = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos(ns).to_string());
+    let words = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos(ns).to_string());
     let cpu = if with_cpu { format!("{:.0}%", point.cpu_used * 100.0) } else { String::new() };
     format!(
-        "{:>6} {phase:<7} {name:<9.9} {:>8.0} {:>8.1} {:>7} {:>7} {:>6.1} {cpu:>5} {:>6}",
-        format!("{:.1}s", point.end_ns as f64 / 1e9),
+        "{time:>6} {phase:<7} {name:<9.9} {:>8.0} {:>8.1} {:>7} {:>7} {:>6.1} {cpu:>5} {:>6}",
         point.achieved_rate,
         BytesPerSec::new(point.throughput).as_mib(),
-        time(point.response_mean_ns),
-        time(point.response_p99_ns.map(|ns| ns as f64)),
+        words(point.response_mean_ns),
+        words(point.response_p99_ns.map(|ns| ns as f64)),
         point.outstanding_mean,
         point.failed,
     )
+}
+
+/// A moment of the run in seconds, with as many decimals as its intervals need.
+fn time_words(ns: u64, interval_ns: u64) -> String {
+    let decimals = match interval_ns {
+        whole if whole.is_multiple_of(1_000_000_000) => 0,
+        tenths if tenths.is_multiple_of(100_000_000) => 1,
+        _ => 2,
+    };
+    format!("{:.decimals$}s", ns as f64 / 1e9)
 }
 
 /// The engine's name as in an experiment file.
@@ -292,15 +304,22 @@ mod tests {
         };
         let lines = [
             HEADING.to_owned(),
-            stream_line("database", &POINT, true),
-            stream_line("a-very-long-name", &none, false),
+            stream_line("12s", "database", &POINT, true),
+            stream_line("12s", "a-very-long-name", &none, false),
         ];
         expect_test::expect![[r#"
               time phase   stream       ops/s    MiB/s    mean     p99  outst   cpu errors
-             12.0s measure database    102345    799.2 60.3 us 1.91 ms   32.0   98%      3
-             12.0s warm up a-very-lo   102345    799.2       -       -   32.0            3"#]]
+               12s measure database    102345    799.2 60.3 us 1.91 ms   32.0   98%      3
+               12s warm up a-very-lo   102345    799.2       -       -   32.0            3"#]]
         .assert_eq(&lines.join("\n"));
         assert!(lines.iter().all(|line| line.chars().count() <= 79));
+    }
+
+    #[test]
+    fn moments_have_the_decimals_that_their_intervals_need() {
+        assert_eq!(time_words(12_000_000_000, 1_000_000_000), "12s");
+        assert_eq!(time_words(1_500_000_000, 500_000_000), "1.5s");
+        assert_eq!(time_words(750_000_000, 250_000_000), "0.75s");
     }
 
     #[test]

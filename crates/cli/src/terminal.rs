@@ -41,6 +41,11 @@ impl Terminal {
         self.say(YELLOW_BOLD, "warning", text);
     }
 
+    /// Prints words for the user's information, broken into lines of 78 columns.
+    pub(crate) fn note_wrapped(&self, text: &str) {
+        self.note(&wrapped(text, 78).join("\n  "));
+    }
+
     /// Prints a line for the user's information.
     pub(crate) fn note(&self, text: &str) {
         last_words(&format!("{text}\n"));

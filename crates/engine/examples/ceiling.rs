@@ -1,7 +1,9 @@
-//! The engine alone on a null target or on files that exist: operations per second and CPU per operation, with
-//! everything recorded. For profiling the hot path; `cargo xtask bench` compares the whole program with others.
+//! The engine alone on a null target or on files that exist: operations per second and CPU per
+//! operation, with everything recorded. For profiling the hot path; `cargo xtask bench` compares
+//! the whole program with others.
 //!
-//! `ceiling null|DIR io_uring|psync READ_PERMILLE SIZE QUEUE_DEPTH SECONDS buffered|direct [FILE_SIZE]`
+//! `ceiling null|DIR io_uring|psync READ_PERMILLE SIZE QUEUE_DEPTH SECONDS buffered|direct`
+//! `[FILE_SIZE]`
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -70,7 +72,8 @@ fn main() {
     });
     println!("{end:?}");
     println!(
-        "{:.0} ops/s, worker CPU {:.4} us/op, process CPU {:.4} us/op, service mean {:.2} us, p99 {:.2} us",
+        "{:.0} ops/s, worker CPU {:.4} us/op, process CPU {:.4} us/op, service mean {:.2} us, p99 \
+         {:.2} us",
         ops as f64 / (elapsed_ns as f64 / 1e9),
         cpu_ns as f64 / ops as f64 / 1e3,
         process_ns as f64 / ops as f64 / 1e3,

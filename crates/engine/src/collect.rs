@@ -93,7 +93,8 @@ impl Collector {
         }
     }
 
-    /// Learns the workers' thread numbers, in the order of the ends, and begins to count their CPU time.
+    /// Learns the workers' thread numbers, in the order of the ends, and begins to count their CPU
+    /// time.
     pub(crate) fn start(&mut self, tids: &[i32]) {
         for (end, tid) in self.ends.iter_mut().zip(tids) {
             end.tid = *tid;
@@ -107,7 +108,8 @@ impl Collector {
         (u64::from(self.next_index) + 1) * self.interval_ns
     }
 
-    /// The interval that is being gathered, if every worker has delivered its part. Called at or after its edge.
+    /// The interval that is being gathered, if every worker has delivered its part. Called at or
+    /// after its edge.
     pub(crate) fn gather(&mut self) -> Option<Interval> {
         let process = *self.sampled.get_or_insert_with(ProcessCpu::read);
         let delivered = |end: &CollectorEnd| !end.full.is_empty();

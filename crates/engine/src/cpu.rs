@@ -1,5 +1,5 @@
-//! CPU time of the process and of its threads, read from outside the workers, so that a worker makes no system call for
-//! it.
+//! CPU time of the process and of its threads, read from outside the workers, so that a worker
+//! makes no system call for it.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -12,7 +12,8 @@ pub(crate) struct ProcessCpu {
 }
 
 impl ProcessCpu {
-    /// Reads it. The total is exact; its division into user and system comes in clock ticks of 10 ms.
+    /// Reads it. The total is exact; its division into user and system comes in clock ticks of 10
+    /// ms.
     pub(crate) fn read() -> ProcessCpu {
         let total = clock_gettime(ClockId::ProcessCPUTime);
         let total_ns = total.tv_sec as u64 * 1_000_000_000 + total.tv_nsec as u64;
@@ -48,7 +49,8 @@ fn ticks(stat: &str) -> Option<(u64, u64)> {
     Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
 }
 
-/// CPU time that thread `tid` of this process has used, in nanoseconds; `None` once the thread is gone.
+/// CPU time that thread `tid` of this process has used, in nanoseconds; `None` once the thread is
+/// gone.
 pub(crate) fn thread_cpu_ns(tid: i32) -> Option<u64> {
     // schedstat: time on the processor in ns, time waiting for it, time slices.
     let text = std::fs::read_to_string(format!("/proc/self/task/{tid}/schedstat")).ok()?;

@@ -11,8 +11,9 @@ use crate::schedule::Schedule;
 use crate::slots::Slot;
 use crate::worker::{DataPath, Handover, Worker};
 
-/// An open schedule is awaited by looking again and again over this last stretch before a due instant: a sleeping
-/// thread wakes tens of microseconds late, which would be recorded as schedule delay that the target did not cause.
+/// An open schedule is awaited by looking again and again over this last stretch before a due
+/// instant: a sleeping thread wakes tens of microseconds late, which would be recorded as schedule
+/// delay that the target did not cause.
 const SPIN_NS: u64 = 100_000;
 
 /// The wish to end a run, set from outside its workers.
@@ -28,8 +29,8 @@ impl Stop {
         Stop { level: AtomicU8::new(0), above: None }
     }
 
-    /// No wish of its own, but heeds those of `above`: ending one run does not end the plan, ending the plan ends the
-    /// run.
+    /// No wish of its own, but heeds those of `above`: ending one run does not end the plan, ending
+    /// the plan ends the run.
     pub const fn below(above: Arc<Stop>) -> Stop {
         Stop { level: AtomicU8::new(0), above: Some(above) }
     }
@@ -60,10 +61,12 @@ impl Stop {
     }
 }
 
-/// What a worker shows to whoever watches it from outside, at the price of a plain store for each turn of its loop.
+/// What a worker shows to whoever watches it from outside, at the price of a plain store for each
+/// turn of its loop.
 #[derive(Debug, Default)]
 pub struct Pulse {
-    /// When it last went around its loop, in nanoseconds from the run's start; `u64::MAX` once it has ended.
+    /// When it last went around its loop, in nanoseconds from the run's start; `u64::MAX` once it
+    /// has ended.
     seen_ns: AtomicU64,
     /// CPU time of the worker's thread when its loop ended, in nanoseconds; 0 before.
     cpu_at_end_ns: AtomicU64,
@@ -99,14 +102,15 @@ const STOP_NOW_GRACE_NS: u64 = 1_000_000_000;
 pub enum DriveEnd {
     /// Everything that was issued came back.
     Drained,
-    /// Operations were outstanding longer than their deadline, or than the grace after a stop; the oldest of them.
+    /// Operations were outstanding longer than their deadline, or than the grace after a stop; the
+    /// oldest of them.
     Overdue(Vec<Slot>),
 }
 
 /// Runs one worker until its schedule ends and everything outstanding has come back.
 ///
-/// One clock reading for each turn of the loop: it is the instant of the completions just reaped and of the operations
-/// then issued (docs/adr/0003).
+/// One clock reading for each turn of the loop: it is the instant of the completions just reaped
+/// and of the operations then issued (docs/adr/0003).
 ///
 /// # Errors
 /// The target is gone for good.

@@ -1,8 +1,10 @@
-//! The load engine: sends the operations of an assignment to its targets, on schedule, and measures them.
+//! The load engine: sends the operations of an assignment to its targets, on schedule, and measures
+//! them.
 //!
-//! [`worker`] is the core (with [`schedule`], [`slots`] and the recorder of `metrics`): plain structs that take `now`
-//! and return what happened, the same on a ring and in the simulator. [`drive`] is the loop around one worker,
-//! [`run`] the threads, [`probe`] the choice between io_uring and blocking calls.
+//! [`worker`] is the core (with [`schedule`], [`slots`] and the recorder of `metrics`): plain
+//! structs that take `now` and return what happened, the same on a ring and in the simulator.
+//! [`drive`] is the loop around one worker, [`run`] the threads, [`probe`] the choice between
+//! io_uring and blocking calls.
 //!
 //! Not for: deciding what to run, judging results, or writing them down.
 

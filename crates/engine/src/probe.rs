@@ -17,7 +17,8 @@ use workload::random;
 const TRIAL: Duration = Duration::from_millis(60);
 /// Rounds, alternating, of which each engine's best counts.
 const ROUNDS: usize = 3;
-/// io_uring keeps a queue depth with one thread, so it is left only for a clear gain of one blocking thread.
+/// io_uring keeps a queue depth with one thread, so it is left only for a clear gain of one
+/// blocking thread.
 const PSYNC_GAIN: f64 = 1.15;
 
 /// What is tried.
@@ -31,7 +32,8 @@ pub struct Trial {
     pub queue_depth: u32,
 }
 
-/// Settles the engine: as forced, or by trying both on the first stream's files with reads that are thrown away.
+/// Settles the engine: as forced, or by trying both on the first stream's files with reads that are
+/// thrown away.
 ///
 /// # Errors
 /// The files cannot be opened or read by either engine.

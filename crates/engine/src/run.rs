@@ -1,4 +1,5 @@
-//! The threads of a run: one per worker with a ring, or one per outstanding operation with blocking calls.
+//! The threads of a run: one per worker with a ring, or one per outstanding operation with blocking
+//! calls.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -76,8 +77,8 @@ pub enum EngineError {
     },
     /// More threads than one process should have.
     #[error(
-        "the run needs {wanted} threads (psync: one for each outstanding operation), at most {THREADS_MAX}; \
-         lower queue_depth or workers, or use the io_uring engine"
+        "the run needs {wanted} threads (psync: one for each outstanding operation), at most \
+         {THREADS_MAX}; lower queue_depth or workers, or use the io_uring engine"
     )]
     TooManyThreads {
         /// Threads wanted.
@@ -150,8 +151,8 @@ impl StartLine {
     }
 }
 
-/// Runs an assignment to its end. `on_interval` gets every interval as soon as it is complete, and may end the run with
-/// a reason.
+/// Runs an assignment to its end. `on_interval` gets every interval as soon as it is complete, and
+/// may end the run with a reason.
 ///
 /// # Errors
 /// A target could not be opened, or failed for good; what was measured before has been passed on.
@@ -276,7 +277,8 @@ pub fn run(
 }
 
 impl Collector {
-    /// Waits a little for the edge of the interval that is being gathered, then gathers it if it is complete.
+    /// Waits a little for the edge of the interval that is being gathered, then gathers it if it is
+    /// complete.
     fn gather_at_edge(&mut self, clock: &impl Clock) -> Option<Interval> {
         let ahead = Duration::from_nanos(self.next_edge_ns().saturating_sub(clock.now_ns()));
         if !ahead.is_zero() && !self.are_workers_gone() {
@@ -560,7 +562,8 @@ impl Thread {
         }
         let clock = MonotonicClock::starting_at(start);
         let end = drive(&mut worker, &mut target, &clock, &self.stop, &self.pulse);
-        // Before the worker and its end of the handover go: the collector cannot ask a thread that is gone.
+        // Before the worker and its end of the handover go: the collector cannot ask a thread that
+        // is gone.
         self.pulse.ended(crate::cpu::own_cpu_ns());
         match end? {
             DriveEnd::Drained => {}

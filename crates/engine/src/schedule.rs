@@ -1,7 +1,9 @@
-//! When the next operation is due, for one worker. Time is nanoseconds from the run's start and always an argument.
+//! When the next operation is due, for one worker. Time is nanoseconds from the run's start and
+//! always an argument.
 //!
-//! A closed schedule answers completions; an open one never hears of them: its instants are a function of the seed
-//! alone, so that a slow target cannot slow the offered load down (coordinated omission).
+//! A closed schedule answers completions; an open one never hears of them: its instants are a
+//! function of the seed alone, so that a slow target cannot slow the offered load down (coordinated
+//! omission).
 
 use std::collections::VecDeque;
 
@@ -12,7 +14,8 @@ pub trait Schedule {
     /// Whether operations become due whatever completes.
     const OPEN: bool;
 
-    /// Whether an operation is due whenever a slot is free, so that due instants are never waited for.
+    /// Whether an operation is due whenever a slot is free, so that due instants are never waited
+    /// for.
     const ANSWERS_ONLY: bool = false;
 
     /// The instant at which the next operation is due; `u64::MAX` while none is known.
@@ -24,8 +27,8 @@ pub trait Schedule {
     /// `count` operations have completed at `now_ns`.
     fn completed(&mut self, now_ns: u64, count: usize);
 
-    /// Operations due before `edge_ns` but not issued, and the time integral of that number since the last call, in
-    /// operations times nanoseconds. Edges come in order.
+    /// Operations due before `edge_ns` but not issued, and the time integral of that number since
+    /// the last call, in operations times nanoseconds. Edges come in order.
     fn backlog(&mut self, edge_ns: u64) -> (u64, u128);
 }
 
@@ -253,10 +256,11 @@ mod tests {
         let mut open = Open::new(ConstantInstants::new(1e7, 0, 1));
         open.advance(0);
         open.advance(150);
-        // Before 1,000 ten are due (0, 100, … 900), of which two were issued. Waiting: 50 for the second (100 to
-        // 150), and for the third to tenth 800 + 700 + … + 100 = 3,600.
+        // Before 1,000 ten are due (0, 100, … 900), of which two were issued. Waiting: 50 for the
+        // second (100 to 150), and for the third to tenth 800 + 700 + … + 100 = 3,600.
         assert_eq!(open.backlog(1000), (8, 3650));
-        // Nothing is issued up to 1,100: eight wait 100 ns more, and the eleventh from its instant on.
+        // Nothing is issued up to 1,100: eight wait 100 ns more, and the eleventh from its instant
+        // on.
         assert_eq!(open.backlog(1100), (9, 900));
     }
 

@@ -1,9 +1,10 @@
-//! The data path of a stream that moves real data: fills buffers before writes, and with `--verify` holds what is read
-//! against what must be there.
+//! The data path of a stream that moves real data: fills buffers before writes, and with `--verify`
+//! holds what is read against what must be there.
 //!
-//! What must be there is a function of (data seed, file, offset, generation). The generation of a tile that was written
-//! in this run is known from a table of one word per tile, shared by the stream's workers; elsewhere any generation is
-//! accepted, but the tile must be whole and in its place.
+//! What must be there is a function of (data seed, file, offset, generation). The generation of a
+//! tile that was written in this run is known from a table of one word per tile, shared by the
+//! stream's workers; elsewhere any generation is accepted, but the tile must be whole and in its
+//! place.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,10 +36,12 @@ pub struct Mismatch {
     pub found: TileFound,
 }
 
-/// What is known of every tile of a stream's files in this run: `states[file * tiles_per_file + tile]`.
+/// What is known of every tile of a stream's files in this run:
+/// `states[file * tiles_per_file + tile]`.
 ///
-/// A word holds the generation of the last acknowledged write (0: unknown), the number of outstanding writes, and a
-/// version that every change raises, so that a read can tell whether anything happened while it was under way.
+/// A word holds the generation of the last acknowledged write (0: unknown), the number of
+/// outstanding writes, and a version that every change raises, so that a read can tell whether
+/// anything happened while it was under way.
 #[derive(Debug)]
 pub struct Generations {
     states: Vec<AtomicU64>,

@@ -1,5 +1,6 @@
-//! The worker's core: issues what is due, records what completes, turns intervals. No clock, no thread, no socket:
-//! `now_ns` is an argument, so the same code runs on a ring, on blocking calls, and in the simulator.
+//! The worker's core: issues what is due, records what completes, turns intervals. No clock, no
+//! thread, no socket: `now_ns` is an argument, so the same code runs on a ring, on blocking calls,
+//! and in the simulator.
 
 use metrics::recorder::{Recorder, Tally};
 use target::{Completion, Target, TargetError};
@@ -17,8 +18,8 @@ const OLDEST_TOLD: usize = 8;
 pub struct Assigned {
     /// Its lane in the stream.
     pub lane: u32,
-    /// Its first step in the lane, and the distance to its next one. A worker that is one of several threads of a lane
-    /// takes every `stride`-th step.
+    /// Its first step in the lane, and the distance to its next one. A worker that is one of
+    /// several threads of a lane takes every `stride`-th step.
     pub first_step: u64,
     /// See `first_step`.
     pub stride: u64,
@@ -32,7 +33,8 @@ pub struct Assigned {
     pub operation_deadline_ns: u64,
 }
 
-/// What looks into the data: fills buffers before writes and inspects them after reads. [`Plain`] does nothing.
+/// What looks into the data: fills buffers before writes and inspects them after reads. [`Plain`]
+/// does nothing.
 pub trait DataPath {
     /// The operation is about to be submitted.
     fn before(&mut self, tag: u32, slot: &Slot, target: &mut impl Target);
@@ -112,8 +114,8 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         now_ns >= self.assigned.end_ns && self.slots.outstanding() == 0
     }
 
-    /// Issues every operation that is due and has a slot. If all slots are taken the operation stays due and keeps its
-    /// intended instant: lateness is recorded, never forgiven.
+    /// Issues every operation that is due and has a slot. If all slots are taken the operation
+    /// stays due and keeps its intended instant: lateness is recorded, never forgiven.
     ///
     /// # Errors
     /// The target is gone for good.
@@ -128,7 +130,8 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
             if due_ns > now_ns {
                 break;
             }
-            // In a closed loop without think time an operation is due at the moment it can be issued.
+            // In a closed loop without think time an operation is due at the moment it can be
+            // issued.
             let intended_ns = if S::OPEN { due_ns } else { now_ns };
             let op = self.stream.op(self.assigned.lane, self.step);
             let slot = Slot { intended_ns, issued_ns: now_ns, op };
@@ -145,8 +148,8 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         Ok(())
     }
 
-    /// The moment at which this worker must look again though nothing completes: the next due instant (if there is a
-    /// slot for it), the interval's edge, the end.
+    /// The moment at which this worker must look again though nothing completes: the next due
+    /// instant (if there is a slot for it), the interval's edge, the end.
     #[inline]
     pub fn wake_ns(&self, now_ns: u64) -> u64 {
         let mut wake_ns = self.next_edge_ns;
@@ -216,8 +219,9 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         self.handover.full(full, edge_ns);
     }
 
-    /// An empty tally. There are several, and they come back within milliseconds, so this waits only where whoever
-    /// takes them has not run for intervals; it spins because a worker makes no system call of its own.
+    /// An empty tally. There are several, and they come back within milliseconds, so this waits
+    /// only where whoever takes them has not run for intervals; it spins because a worker makes no
+    /// system call of its own.
     fn wait_for_empty(&mut self) -> Box<Tally> {
         loop {
             if let Some(empty) = self.handover.empty() {
@@ -250,7 +254,8 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         now_ns.saturating_sub(oldest_ns) >= self.assigned.operation_deadline_ns
     }
 
-    /// Gives up every outstanding operation: each is counted as failed by its deadline. Returns the oldest of them.
+    /// Gives up every outstanding operation: each is counted as failed by its deadline. Returns the
+    /// oldest of them.
     pub fn give_up(&mut self, now_ns: u64) -> Vec<Slot> {
         let mut all = self.slots.oldest(usize::MAX);
         self.recorder.reap(now_ns, all.len() as u64);

@@ -1,4 +1,5 @@
-//! Faults made for real by the kernel, on a small ext4 behind a loop device. Needs root and `mkfs.ext4`.
+//! Faults made for real by the kernel, on a small ext4 behind a loop device. Needs root and
+//! `mkfs.ext4`.
 
 mod runs;
 
@@ -58,7 +59,8 @@ impl Drop for Mounted {
     }
 }
 
-/// A file system that is frozen: writes hang until it is thawed, which happens at the latest when this is dropped.
+/// A file system that is frozen: writes hang until it is thawed, which happens at the latest when
+/// this is dropped.
 struct Frozen<'a>(&'a Path);
 
 impl<'a> Frozen<'a> {
@@ -86,7 +88,8 @@ fn a_device_that_fails_is_counted_as_input_output_errors() {
     small.streams[0].direct = true;
     fill(&mounted.mount_point, &small);
     must("sync", &["-f", &text(&mounted.mount_point)]);
-    // The disk behind the file system ends at 4 MiB from now on: the kernel answers reads beyond it with EIO.
+    // The disk behind the file system ends at 4 MiB from now on: the kernel answers reads beyond it
+    // with EIO.
     let image = std::fs::OpenOptions::new().write(true).open(mounted.image()).expect("the image");
     image.set_len(4 << 20).expect("it can be shortened");
     for engine in [EngineChoice::IoUring, EngineChoice::Psync] {

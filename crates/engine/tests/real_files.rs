@@ -115,8 +115,8 @@ fn planted_corruption_is_found_with_file_offset_expected_and_found() {
 
 #[test]
 fn a_lost_write_is_found_though_the_tile_is_whole() {
-    // The file is replaced behind the run's back by what the fill wrote: every tile is whole and in its place, but
-    // writes that were acknowledged are gone.
+    // The file is replaced behind the run's back by what the fill wrote: every tile is whole and in
+    // its place, but writes that were acknowledged are gone.
     let directory = tempfile::tempdir().expect("a directory");
     let mut small = small_run();
     small.streams[0].working_set.files = 1;
@@ -231,8 +231,8 @@ fn an_open_loop_keeps_its_rate_on_real_files_whatever_the_engine() {
         fill(directory.path(), &small);
         let (intervals, _) =
             measure(&small, Some(directory.path()), &Setting { engine, verify: false });
-        // 200 ms at 1,000/s: operations 0 to 199 are due before the end, neither more nor fewer, unless they were late
-        // beyond the end.
+        // 200 ms at 1,000/s: operations 0 to 199 are due before the end, neither more nor fewer,
+        // unless they were late beyond the end.
         let all = sum(&intervals, 0);
         let left = intervals.last().map_or(0, |i| i.streams[0].backlog_end);
         assert_eq!(all.issued + left, 200, "{engine:?}");

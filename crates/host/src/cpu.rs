@@ -4,7 +4,8 @@ use crate::Root;
 
 /// Processor time of the whole host since it started, in clock ticks.
 ///
-/// Source: proc_stat(5), the line `cpu`. `user` and `nice` already include what guests of this host used.
+/// Source: proc_stat(5), the line `cpu`. `user` and `nice` already include what guests of this host
+/// used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
     /// User space, at any priority.
@@ -40,8 +41,8 @@ impl CpuTimes {
         })
     }
 
-    /// The share of the host's processor time since `earlier` that the hypervisor took, 0 to 1; `None` if no time has
-    /// passed.
+    /// The share of the host's processor time since `earlier` that the hypervisor took, 0 to 1;
+    /// `None` if no time has passed.
     pub fn steal_since(&self, earlier: &CpuTimes) -> Option<f64> {
         let total = self.total().checked_sub(earlier.total()).filter(|ticks| *ticks > 0)?;
         // The kernel corrects idle and stolen time now and then, and may count backwards by a tick.
@@ -68,7 +69,8 @@ impl CpuInfo {
         for (key, value) in cpuinfo.lines().filter_map(|line| line.split_once(':')) {
             match key.trim() {
                 "processor" => info.count += 1,
-                // `model name` on x86, `cpu` on POWER; Arm has numbers only, which `CPU part` begins.
+                // `model name` on x86, `cpu` on POWER; Arm has numbers only, which `CPU part`
+                // begins.
                 "model name" | "cpu" | "CPU part" if info.model.is_none() => {
                     info.model = Some(value.split_whitespace().collect::<Vec<_>>().join(" "));
                 }

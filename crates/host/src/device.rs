@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use crate::Root;
 
-/// Facts about the device `(major, minor)`, as `(name, value)` with names that begin with `device.`; none if there is
-/// no such device (network file systems, memory).
+/// Facts about the device `(major, minor)`, as `(name, value)` with names that begin with
+/// `device.`; none if there is no such device (network file systems, memory).
 pub(crate) fn facts(root: &Root, (major, minor): (u32, u32)) -> Vec<(String, String)> {
     let number = format!("{major}:{minor}");
     let Ok(own) = fs::canonicalize(root.path(&format!("sys/dev/block/{number}"))) else {

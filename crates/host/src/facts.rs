@@ -89,7 +89,8 @@ fn mount_facts(root: &Root, path: &Path, device: Option<(u32, u32)>) -> Vec<(Str
         add("mount.source", &mount.source);
         add("mount.super_options", &mount.super_options);
     }
-    // Some file systems (btrfs) show files a device number of their own; their mount has the same, or the disk's.
+    // Some file systems (btrfs) show files a device number of their own; their mount has the same,
+    // or the disk's.
     let number = mount.map(|mount| mount.device).or(device);
     facts.extend(number.into_iter().flat_map(|number| device::facts(root, number)));
     facts

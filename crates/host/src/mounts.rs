@@ -21,9 +21,11 @@ pub struct Mount {
     pub super_options: String,
 }
 
-/// Takes the mounts from the text of `/proc/self/mountinfo`; lines that are not understood are left out.
+/// Takes the mounts from the text of `/proc/self/mountinfo`; lines that are not understood are left
+/// out.
 ///
-/// Source: proc_pid_mountinfo(5): `id parent major:minor root point options [tags...] - type source super-options`.
+/// Source: proc_pid_mountinfo(5):
+/// `id parent major:minor root point options [tags...] - type source super-options`.
 pub fn parse(mountinfo: &[u8]) -> Vec<Mount> {
     mountinfo.split(|byte| *byte == b'\n').filter_map(parse_line).collect()
 }
@@ -68,8 +70,8 @@ fn unescape(field: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The mount that `path` (absolute, without links) is on: the one with the longest mount point above it, and of
-/// several on one point the last, which hides the others.
+/// The mount that `path` (absolute, without links) is on: the one with the longest mount point
+/// above it, and of several on one point the last, which hides the others.
 pub fn covering<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let above = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     above.max_by_key(|mount| mount.point.components().count())
@@ -79,8 +81,8 @@ pub fn covering<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
 mod tests {
     use super::*;
 
-    /// Lines of real systems: a virtual machine's root disk, an NFSv3 mount with several connections, a mount point
-    /// with a space, two mounts on one point.
+    /// Lines of real systems: a virtual machine's root disk, an NFSv3 mount with several
+    /// connections, a mount point with a space, two mounts on one point.
     const MOUNTINFO: &[u8] = b"\
 22 27 0:21 / /proc rw,relatime - proc proc rw\n\
 27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard,errors=remount-ro\n\

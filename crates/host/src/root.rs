@@ -23,7 +23,8 @@ impl Root {
         self.0.join(entry)
     }
 
-    /// The text of an entry without the white space around it; `None` where it cannot be read or is empty.
+    /// The text of an entry without the white space around it; `None` where it cannot be read or is
+    /// empty.
     pub(crate) fn text(&self, entry: &str) -> Option<String> {
         let bytes = fs::read(self.path(entry)).ok()?;
         let text = String::from_utf8_lossy(&bytes).trim().to_owned();

@@ -1,6 +1,7 @@
 //! Options for ECharts: what each chart of a report shows, as plain JSON without functions.
 //!
-//! Numbers are rounded to four digits here, which is finer than a chart can show and keeps reports small.
+//! Numbers are rounded to four digits here, which is finer than a chart can show and keeps reports
+//! small.
 
 use analysis::Findings;
 use analysis::curve::{Curve, CurvePoint};
@@ -14,7 +15,8 @@ const NS_PER_US: f64 = 1e3;
 const BYTES_PER_MIB: f64 = 1_048_576.0;
 /// Colours that readers with any kind of colour vision can tell apart, on white.
 ///
-/// Source: Okabe and Ito, "Color Universal Design", 2008; yellow is left out because it cannot be seen on white.
+/// Source: Okabe and Ito, "Color Universal Design", 2008; yellow is left out because it cannot be
+/// seen on white.
 const COLOURS_LIGHT: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#b0578d", "#c98500", "#3a93c4", "#555555"];
 /// The same on a dark ground.
@@ -32,8 +34,8 @@ impl Charts {
         self.0.len() - 1
     }
 
-    /// All charts and both themes as JSON that may stand inside a `<script>` element: no `<` that could end it, and no
-    /// line separator that JavaScript would take for a line's end.
+    /// All charts and both themes as JSON that may stand inside a `<script>` element: no `<` that
+    /// could end it, and no line separator that JavaScript would take for a line's end.
     pub(crate) fn into_script_json(self) -> String {
         let themes = json!({
             "light": theme(&COLOURS_LIGHT, "#1a1d21", "#59616b", "#d8dce2", "#ffffff"),
@@ -66,7 +68,8 @@ fn theme(colours: &[&str], text: &str, faint: &str, line: &str, ground: &str) ->
         "logAxis": axis,
         "legend": {
             "textStyle": { "color": text }, "inactiveColor": line,
-            "pageTextStyle": { "color": faint }, "pageIconColor": text, "pageIconInactiveColor": line,
+            "pageTextStyle": { "color": faint }, "pageIconColor": text,
+            "pageIconInactiveColor": line,
         },
         "tooltip": {
             "backgroundColor": ground, "borderColor": line, "textStyle": { "color": text },
@@ -183,7 +186,8 @@ pub(crate) fn response_time(findings: &Findings, curves: &[&Curve], description:
     with(base(description), axes)
 }
 
-/// Response time over achieved rate, drawn in the order of what was swept: past saturation the curve bends back.
+/// Response time over achieved rate, drawn in the order of what was swept: past saturation the
+/// curve bends back.
 pub(crate) fn response_by_rate(findings: &Findings, curves: &[&Curve], description: &str) -> Value {
     let series = lines(curves, false, |p| {
         let data = data_of(findings, p);
@@ -237,7 +241,8 @@ pub(crate) fn percentiles(findings: &Findings, curve: &Curve, description: &str)
     with(base(description), axes)
 }
 
-/// One run over time: achieved rate, response time, and outstanding with processors used, one below the other.
+/// One run over time: achieved rate, response time, and outstanding with processors used, one below
+/// the other.
 pub(crate) fn over_time(streams: &[&Series], description: &str) -> Value {
     let seconds = |p: &SeriesPoint| round_time(p.end_ns);
     let line = |stream: &Series,
@@ -287,7 +292,8 @@ pub(crate) fn over_time(streams: &[&Series], description: &str) -> Value {
     let grid = |top: &str| json!({ "left": 64, "right": 24, "top": top, "height": "22%" });
     let x = |index: usize, name: &str| {
         json!({
-            "type": "value", "gridIndex": index, "name": name, "nameLocation": "middle", "nameGap": 26,
+            "type": "value", "gridIndex": index, "name": name, "nameLocation": "middle",
+            "nameGap": 26,
             "min": 0, "splitLine": { "show": false },
         })
     };
@@ -300,7 +306,9 @@ pub(crate) fn over_time(streams: &[&Series], description: &str) -> Value {
         "grid": [grid("9%"), grid("37%"), grid("65%")],
         "xAxis": [x(0, ""), x(1, ""), x(2, "seconds from the run's start")],
         "yAxis": [
-            y(0, "ops/s", "value"), y(1, "response time, µs", "log"), y(2, "operations, processors", "value"),
+            y(0, "ops/s", "value"),
+            y(1, "response time, µs", "log"),
+            y(2, "operations, processors", "value"),
         ],
         "axisPointer": { "link": [{ "xAxisIndex": "all" }] },
         "tooltip": { "trigger": "axis", "confine": true },

@@ -1,5 +1,5 @@
-//! Results as CSV: one line for each load point, repeat (and all together), stream (and all together) and kind of
-//! operation. `docs/reference/csv.md` says what each column holds.
+//! Results as CSV: one line for each load point, repeat (and all together), stream (and all
+//! together) and kind of operation. `docs/reference/csv.md` says what each column holds.
 //!
 //! Numbers are written in full, as they are in the findings; what is not known is empty.
 

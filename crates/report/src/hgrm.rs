@@ -1,5 +1,6 @@
-//! Distributions in the form that HdrHistogram's own tools print and plot (`outputPercentileDistribution`), one
-//! section for each load point, stream, kind of operation and time. Values are in microseconds.
+//! Distributions in the form that HdrHistogram's own tools print and plot
+//! (`outputPercentileDistribution`), one section for each load point, stream, kind of operation and
+//! time. Values are in microseconds.
 //!
 //! Lines that begin with `#` are comments to those tools; a section begins with one that names it.
 
@@ -12,7 +13,8 @@ use crate::rows;
 
 /// Nanoseconds in the printed unit.
 const NS_PER_US: f64 = 1e3;
-/// Sub-buckets of HdrHistogram's footer: ours are 1,024 for each power of two, in its counting twice that.
+/// Sub-buckets of HdrHistogram's footer: ours are 1,024 for each power of two, in its counting
+/// twice that.
 const SUB_BUCKETS: u32 = 2048;
 /// Powers of two from 2,048 ns to the range's end of 60 s, and the first bucket.
 const BUCKETS: u32 = 26;

@@ -1,7 +1,8 @@
 //! A report as one HTML file: opens from disk, needs no network, prints.
 //!
-//! The page is a template with escaping on, because names come from users; charts are options for ECharts made in
-//! [`crate::charts`], carried as JSON; the bundle is vendored under `assets/echarts`.
+//! The page is a template with escaping on, because names come from users; charts are options for
+//! ECharts made in [`crate::charts`], carried as JSON; the bundle is vendored under
+//! `assets/echarts`.
 
 use analysis::Findings;
 use analysis::curve::Curve;
@@ -14,7 +15,7 @@ use minijinja::{Environment, Value, context};
 use crate::charts::{self, Charts};
 use crate::method::DEFINITIONS;
 use crate::number::{NONE, date, mib, percent, percentile_name, plain, thousands, us};
-use crate::rows::{self, load_point_name, percentile};
+use crate::rows::{self, TimeUnit, load_point_name, percentile};
 use crate::text::sightings_by_words;
 
 const TEMPLATE: &str = include_str!("../assets/report.html");
@@ -94,7 +95,7 @@ fn tile(findings: &Findings, curve: &Curve) -> Option<Value> {
         achieved_rate => printed(data.achieved_rate, plain),
         throughput => printed(data.throughput, mib),
         mean => printed(data.response.mean_ns, us),
-        p99 => percentile(data.response.percentile(0.99)),
+        p99 => percentile(data.response.percentile(0.99), TimeUnit::Us),
         first_label => &first.label,
         first_mean => printed(first_data.response.mean_ns, us),
     })
@@ -108,7 +109,7 @@ fn blocks(findings: &Findings) -> Vec<Value> {
             stream => &row.stream.name,
             operation => row.ops.name,
             kind => !row.whole_stream,
-            cells => row.cells(),
+            cells => row.cells(TimeUnit::Us),
         }
     };
     let block = |block: rows::Block<'_>| {
@@ -176,7 +177,7 @@ fn percentile_charts(findings: &Findings, charts: &mut Charts) -> Vec<Value> {
         let rows = curve.points.iter().map(|point| {
             let times = &findings.load_points[point.load_point].merged.total.data.response;
             let mut cells = vec![thousands(i128::from(times.samples))];
-            cells.extend(times.percentiles.iter().map(|p| percentile(Some(p))));
+            cells.extend(times.percentiles.iter().map(|p| percentile(Some(p), TimeUnit::Us)));
             cells.push(times.max_ns.map_or(NONE.to_owned(), |ns| us(ns as f64)));
             context! { label => &point.label, cells }
         });
@@ -218,18 +219,20 @@ fn run_in_words(
         count => format!("Repeat {} of {count}, window: ", repeat + 1),
     };
     let streams = summary.streams.iter().map(|stream| {
-        let name = if summary.streams.len() > 1 { format!("{}: ", stream.name) } else { String::new() };
+        let name =
+            if summary.streams.len() > 1 { format!("{}: ", stream.name) } else { String::new() };
         let plus_minus = stream
             .data
             .achieved_rate
             .and_then(|r| r.relative())
             .map_or(String::new(), |share| format!(" ± {}", percent(share)));
         format!(
-            "{name}{} ops/s{plus_minus}, {} MiB/s, response time mean {} µs, p99 {} µs, outstanding {}",
+            "{name}{} ops/s{plus_minus}, {} MiB/s, response time mean {} µs, p99 {} µs, \
+             outstanding {}",
             printed(stream.data.achieved_rate, plain),
             printed(stream.data.throughput, mib),
             printed(stream.data.response.mean_ns, us),
-            percentile(stream.data.response.percentile(0.99)),
+            percentile(stream.data.response.percentile(0.99), TimeUnit::Us),
             printed(stream.outstanding_mean, plain),
         )
     });

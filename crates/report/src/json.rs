@@ -1,5 +1,5 @@
-//! The whole findings as JSON, units in the names of the fields. Percentiles that too few samples stand behind are
-//! `null`, with the number of samples above them beside.
+//! The whole findings as JSON, units in the names of the fields. Percentiles that too few samples
+//! stand behind are `null`, with the number of samples above them beside.
 //!
 //! The types here are the format: findings may change without it, and it carries its own version.
 
@@ -130,7 +130,9 @@ struct TimesJson {
     deviation_ns: Option<f64>,
     over_range_samples: u64,
     percentiles: Vec<PercentileJson>,
-    distribution: Vec<DistributionJson>,
+    /// Of all repeats together only: one run's would make the file several times as large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distribution: Option<Vec<DistributionJson>>,
 }
 
 #[derive(Serialize)]
@@ -269,9 +271,22 @@ fn load_point<'a>(
         variant: &load_point.variant,
         parameters: pairs(&load_point.parameters),
         queue_depth_total: load_point.queue_depth_total,
-        merged: summary(&load_point.merged),
+        merged: summary(&load_point.merged, Depth::Whole),
         runs: load_point.runs.iter().map(run).collect(),
         warnings: warnings.map(|g| g.code).collect(),
+    }
+}
+
+/// How much of a summary is written.
+#[derive(Clone, Copy)]
+enum Depth {
+    Whole,
+    WithoutDistributions,
+}
+
+impl Depth {
+    fn distributions(self) -> bool {
+        matches!(self, Depth::Whole)
     }
 }
 
@@ -282,22 +297,22 @@ fn run(run: &RunSummary) -> RunJson<'_> {
         started_unix_ms: run.started_unix_ms,
         outcome: outcome(&run.outcome),
         intervals_planned: run.intervals_planned,
-        summary: summary(&run.summary),
+        summary: summary(&run.summary, Depth::WithoutDistributions),
     }
 }
 
-fn summary(summary: &Summary) -> SummaryJson<'_> {
+fn summary(summary: &Summary, depth: Depth) -> SummaryJson<'_> {
     SummaryJson {
         intervals: summary.intervals,
         window_ns: summary.window_ns,
         process_cpu_ns_per_op: summary.cpu_ns_per_op.map(estimate),
         process_cpu_used_processors: summary.cpu_used.map(estimate),
-        total: stream(&summary.total),
-        streams: summary.streams.iter().map(stream).collect(),
+        total: stream(&summary.total, depth),
+        streams: summary.streams.iter().map(|s| stream(s, depth)).collect(),
     }
 }
 
-fn stream(stream: &StreamSummary) -> StreamJson<'_> {
+fn stream(stream: &StreamSummary, depth: Depth) -> StreamJson<'_> {
     let errors = stream.errors.iter().map(|(kind, error, count)| {
         json!({"operation": kind.name(), "error": error.name(), "count": count})
     });
@@ -306,8 +321,8 @@ fn stream(stream: &StreamSummary) -> StreamJson<'_> {
         queue_depth_total: stream.queue_depth_total,
         workers: stream.workers,
         offered_rate_ops_per_sec: stream.offered_rate,
-        data: op(&stream.data),
-        kinds: stream.kinds.iter().map(op).collect(),
+        data: op(&stream.data, depth),
+        kinds: stream.kinds.iter().map(|ops| op(ops, depth)).collect(),
         outstanding_mean_ops: stream.outstanding_mean.map(estimate),
         backlog_mean_ops: stream.backlog_mean.map(estimate),
         backlog_end_ops: stream.backlog_end,
@@ -327,7 +342,7 @@ fn stream(stream: &StreamSummary) -> StreamJson<'_> {
     }
 }
 
-fn op(ops: &OpSummary) -> OpJson {
+fn op(ops: &OpSummary, depth: Depth) -> OpJson {
     OpJson {
         operation: ops.name,
         completed: ops.completed,
@@ -335,12 +350,12 @@ fn op(ops: &OpSummary) -> OpJson {
         moved_bytes: ops.bytes,
         achieved_rate_ops_per_sec: ops.achieved_rate.map(estimate),
         throughput_bytes_per_sec: ops.throughput.map(estimate),
-        response_time: times(&ops.response),
-        service_time: times(&ops.service),
+        response_time: times(&ops.response, depth),
+        service_time: times(&ops.service, depth),
     }
 }
 
-fn times(times: &Times) -> TimesJson {
+fn times(times: &Times, depth: Depth) -> TimesJson {
     let percentiles = times.percentiles.iter().map(|p| PercentileJson {
         name: percentile_name(p.fraction),
         fraction: p.fraction,
@@ -360,7 +375,7 @@ fn times(times: &Times) -> TimesJson {
         deviation_ns: times.deviation_ns,
         over_range_samples: times.over_range,
         percentiles: percentiles.collect(),
-        distribution: distribution.collect(),
+        distribution: depth.distributions().then(|| distribution.collect()),
     }
 }
 

@@ -1,10 +1,11 @@
-//! Lays out what analysis found: as a table for a terminal, CSV, JSON, HdrHistogram percentile files, and a
-//! self-contained HTML page.
+//! Lays out what analysis found: as a table for a terminal, CSV, JSON, HdrHistogram percentile
+//! files, and a self-contained HTML page.
 //!
-//! For: layout and the scaling of units. Not for: arithmetic; every number comes from [`analysis::Findings`] as it
-//! is, which is why all outputs carry the same ones.
+//! For: layout and the scaling of units. Not for: arithmetic; every number comes from
+//! [`analysis::Findings`] as it is, which is why all outputs carry the same ones.
 //!
-//! Reading order: [`rows`] (what a table shows), [`number`] (how a number is printed), then the outputs.
+//! Reading order: [`rows`] (what a table shows), [`number`] (how a number is printed), then the
+//! outputs.
 
 mod charts;
 pub mod csv;

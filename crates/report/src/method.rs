@@ -1,56 +1,62 @@
-//! The short form of `docs/method.md` that every report carries; a test holds their headings together.
+//! The short form of `docs/method.md` that every report carries; a test holds their headings
+//! together.
 
 /// A number's name, which is also a heading of `docs/method.md`, and its definition.
 pub const DEFINITIONS: [(&str, &str); 13] = [
     (
         "Window",
-        "The whole intervals of the measure phase. Warm-up and cool-down do not count; a run that ended early gives \
-         the intervals it has.",
+        "The whole intervals of the measure phase. Warm-up and cool-down do not count; a run that \
+         ended early gives the intervals it has.",
     ),
     ("Achieved rate", "Reads and writes that succeeded in the window, divided by its length."),
     ("Throughput", "Bytes moved by them, divided by the same time. 1 MiB is 1,048,576 bytes."),
     (
         "Response time",
-        "From the instant at which an operation was due to its completion: what a user of the storage feels. In a \
-         closed loop an operation is due when it is issued, so it equals the service time.",
+        "From the instant at which an operation was due to its completion: what a user of the \
+         storage feels. In a closed loop an operation is due when it is issued, so it equals the \
+         service time.",
     ),
     ("Service time", "From the issue of an operation to its completion, as this host sees it."),
     (
         "Percentiles",
-        "The time that this share of all operations of the window, of all repeats, did not exceed (nearest rank, \
-         upper edge of a histogram bucket at most 0.1 % wide). With fewer than ten samples above it a percentile is \
-         not given.",
+        "The time that this share of all operations of the window, of all repeats, did not exceed \
+         (nearest rank, upper edge of a histogram bucket at most 0.1 % wide). With fewer than ten \
+         samples above it a percentile is not given.",
     ),
     (
         "Outstanding",
-        "Operations issued and not completed: their time integral over the window, divided by its length.",
+        "Operations issued and not completed: their time integral over the window, divided by its \
+         length.",
     ),
     (
         "Uncertainty",
-        "Half-width of the 95 % interval (Student t). With repeats: from the differences between them. With a single \
-         run: from its intervals, whose number is reduced by the correlation of neighbours.",
+        "Half-width of the 95 % interval (Student t). With repeats: from the differences between \
+         them. With a single run: from its intervals, whose number is reduced by the correlation \
+         of neighbours.",
     ),
     (
         "CPU per operation",
-        "User and system time of the whole process over the window, divided by all operations completed in it.",
+        "User and system time of the whole process over the window, divided by all operations \
+         completed in it.",
     ),
     (
         "Schedule delay",
-        "Response time minus service time on average: how late operations were issued. A schedule whose backlog \
-         grows by more than a hundredth of the operations due is called overloaded.",
+        "Response time minus service time on average: how late operations were issued. A schedule \
+         whose backlog grows by more than a hundredth of the operations due is called overloaded.",
     ),
     (
         "Little's law",
-        "Outstanding must equal achieved rate times service time; with the backlog, achieved rate times response \
-         time. A difference above 2 % is a warning.",
+        "Outstanding must equal achieved rate times service time; with the backlog, achieved rate \
+         times response time. A difference above 2 % is a warning.",
     ),
     (
         "Steady state",
-        "From the first third of the window to the last the achieved rate changes by at most 10 %, or by no more \
-         than its noise.",
+        "From the first third of the window to the last the achieved rate changes by at most 10 %, \
+         or by no more than its noise.",
     ),
     (
         "Saturation",
-        "The load point with the largest achieved rate of those measured. More load than was tried may give more.",
+        "The load point with the largest achieved rate of those measured. More load than was tried \
+         may give more.",
     ),
 ];

@@ -1,7 +1,10 @@
-//! How a number is printed: three digits where there are no more, thousands apart, units in headings.
+//! How a number is printed: three digits where there are no more, thousands apart, units in
+//! headings.
 
 /// Nanoseconds in a microsecond.
 const NS_PER_US: f64 = 1e3;
+/// Nanoseconds in a millisecond.
+const NS_PER_MS: f64 = 1e6;
 /// Bytes in a MiB.
 const BYTES_PER_MIB: f64 = 1_048_576.0;
 
@@ -10,14 +13,21 @@ pub const TOO_FEW: &str = "too few";
 /// What stands where there is no number.
 pub const NONE: &str = "-";
 
-/// At least three digits: `0.12`, `4.52`, `60.3`, `812`, `12,345`.
+/// At least three digits: `0.123`, `4.52`, `60.3`, `812`, `12,345`.
 pub fn plain(value: f64) -> String {
     match value.abs() {
         v if !v.is_finite() => NONE.to_owned(),
+        0.0 => "0".to_owned(),
+        v if v < 0.9995 => format!("{value:.3}"),
         v if v < 9.995 => format!("{value:.2}"),
         v if v < 99.95 => format!("{value:.1}"),
         _ => thousands(value.round() as i128),
     }
+}
+
+/// Nanoseconds as milliseconds.
+pub fn ms(ns: f64) -> String {
+    plain(ns / NS_PER_MS)
 }
 
 /// Nanoseconds as microseconds.
@@ -90,7 +100,8 @@ mod tests {
 
     #[test]
     fn numbers_are_printed_with_three_digits_or_whole() {
-        assert_eq!(plain(0.123), "0.12");
+        assert_eq!(plain(0.0), "0");
+        assert_eq!(plain(0.0123), "0.012");
         assert_eq!(plain(9.996), "10.0");
         assert_eq!(plain(60.34), "60.3");
         assert_eq!(plain(812.4), "812");

@@ -5,7 +5,7 @@ use analysis::curve::Curve;
 use analysis::estimate::{Estimate, Percentile};
 use analysis::load_point::{LoadPoint, OpSummary, StreamSummary, Summary};
 
-use crate::number::{NONE, TOO_FEW, mib, percent, plain, us};
+use crate::number::{NONE, TOO_FEW, mib, ms, percent, plain, us};
 
 /// The rows of one curve and one stream, under one heading.
 pub struct Block<'a> {
@@ -40,19 +40,52 @@ pub struct Row<'a> {
 /// The numbers of a row as printed, in the order of [`HEADINGS`].
 pub type Cells = [String; 10];
 
-/// Headings of [`Row::cells`], two lines each.
+/// Headings of [`Row::cells`] under each other: what, and its unit or part. The four cells from [`TIMES_FROM`] on are
+/// response times in the block's unit.
 pub const HEADINGS: [(&str, &str); 10] = [
     ("achieved", "ops/s"),
     ("95 %", "+-"),
     ("through-", "MiB/s"),
-    ("response", "mean us"),
-    ("time", "p50 us"),
-    ("", "p99 us"),
-    ("", "p99.9 us"),
+    ("", "mean"),
+    ("", "p50"),
+    ("", "p99"),
+    ("", "p99.9"),
     ("out-", "standing"),
     ("CPU", "us/op"),
     ("", "!"),
 ];
+/// The first of the response times among the cells.
+pub const TIMES_FROM: usize = 3;
+/// How many of them there are.
+pub const TIMES: usize = 4;
+/// A block with a time as long as this is printed in milliseconds in narrow tables.
+const LONG_NS: f64 = 1e9;
+
+/// The unit of the response times in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+}
+
+impl TimeUnit {
+    /// The name in ASCII.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TimeUnit::Us => "us",
+            TimeUnit::Ms => "ms",
+        }
+    }
+
+    fn print(self, ns: f64) -> String {
+        match self {
+            TimeUnit::Us => us(ns),
+            TimeUnit::Ms => ms(ns),
+        }
+    }
+}
 
 /// All blocks of the findings, in the order of the curves.
 pub fn blocks(findings: &Findings) -> Vec<Block<'_>> {
@@ -111,9 +144,22 @@ fn block<'a>(findings: &'a Findings, curve: &'a Curve, stream: Option<usize>) ->
     Block { name, axis: &curve.axis, rows }
 }
 
+impl Block<'_> {
+    /// The unit in which all times of the block have few digits.
+    pub fn time_unit(&self) -> TimeUnit {
+        let response = self.rows.iter().map(|row| &row.ops.response);
+        let long = |ns: f64| ns >= LONG_NS;
+        let any_long = response.into_iter().any(|times| {
+            let p999 = times.percentile(0.999).and_then(|p| p.value_ns);
+            times.mean_ns.is_some_and(|m| long(m.value)) || p999.is_some_and(|ns| long(ns as f64))
+        });
+        if any_long { TimeUnit::Ms } else { TimeUnit::Us }
+    }
+}
+
 impl Row<'_> {
-    /// The row's numbers as printed.
-    pub fn cells(&self) -> Cells {
+    /// The row's numbers as printed, times in `unit`.
+    pub fn cells(&self, unit: TimeUnit) -> Cells {
         let response = &self.ops.response;
         let of = |estimate: Option<Estimate>, print: fn(f64) -> String| match estimate {
             Some(estimate) => print(estimate.value),
@@ -127,10 +173,10 @@ impl Row<'_> {
             of(self.ops.achieved_rate, plain),
             self.ops.achieved_rate.and_then(|r| r.relative()).map_or(NONE.to_owned(), percent),
             of(self.ops.throughput, mib),
-            of(response.mean_ns, us),
-            percentile(response.percentile(0.5)),
-            percentile(response.percentile(0.99)),
-            percentile(response.percentile(0.999)),
+            response.mean_ns.map_or(NONE.to_owned(), |mean| unit.print(mean.value)),
+            percentile(response.percentile(0.5), unit),
+            percentile(response.percentile(0.99), unit),
+            percentile(response.percentile(0.999), unit),
             stream_only(self.stream.outstanding_mean),
             match self.whole_process {
                 true => of(self.summary.cpu_ns_per_op, us),
@@ -141,10 +187,10 @@ impl Row<'_> {
     }
 }
 
-/// A percentile in microseconds, or that too few samples stand behind it.
-pub fn percentile(percentile: Option<&Percentile>) -> String {
+/// A percentile, or that too few samples stand behind it.
+pub fn percentile(percentile: Option<&Percentile>, unit: TimeUnit) -> String {
     match percentile.and_then(|p| p.value_ns) {
-        Some(ns) => us(ns as f64),
+        Some(ns) => unit.print(ns as f64),
         None => TOO_FEW.to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use analysis::Findings;
 use analysis::warnings::{Sighting, WarningGroup};
 
 use crate::number::TOO_FEW;
-use crate::rows::{self, Block, Cells, HEADINGS};
+use crate::rows::{self, Block, Cells, HEADINGS, TIMES, TIMES_FROM};
 
 /// Narrowest that the table can be laid out for.
 const WIDTH_MIN: usize = 40;
@@ -20,8 +20,7 @@ pub fn summary(findings: &Findings, width: usize) -> String {
         out.push_str("No run was begun, so there are no results.\n");
     }
     table(&blocks, width, &mut out);
-    let too_few =
-        blocks.iter().flat_map(|b| &b.rows).any(|r| r.cells().iter().any(|c| c == TOO_FEW));
+    let too_few = cells_of(&blocks).iter().flatten().flatten().any(|cell| cell == TOO_FEW);
     if too_few {
         let words =
             format!("{TOO_FEW}: too few samples (fewer than ten) lie above this percentile.");
@@ -42,10 +41,18 @@ pub fn summary(findings: &Findings, width: usize) -> String {
     out
 }
 
+/// The cells of each row of each block.
+fn cells_of(blocks: &[Block<'_>]) -> Vec<Vec<Cells>> {
+    let of_block = |block: &Block<'_>| {
+        let unit = block.time_unit();
+        block.rows.iter().map(|row| row.cells(unit)).collect()
+    };
+    blocks.iter().map(of_block).collect()
+}
+
 /// Column widths are the widest cell's, the same for all blocks so that they can be compared by eye.
 fn table(blocks: &[Block<'_>], width: usize, out: &mut String) {
-    let cells: Vec<Vec<Cells>> =
-        blocks.iter().map(|b| b.rows.iter().map(|r| r.cells()).collect()).collect();
+    let cells = cells_of(blocks);
     let mut widths: Vec<usize> =
         HEADINGS.iter().map(|(top, low)| top.chars().count().max(low.chars().count())).collect();
     for row in cells.iter().flatten() {
@@ -53,19 +60,42 @@ fn table(blocks: &[Block<'_>], width: usize, out: &mut String) {
             *widest = (*widest).max(cell.chars().count());
         }
     }
+    // The heading that the times share is as wide as `response time, us`.
+    let times_width: usize =
+        widths[TIMES_FROM..TIMES_FROM + TIMES].iter().sum::<usize>() + TIMES - 1;
+    let shared = "response time, us".len();
+    widths[TIMES_FROM] += shared.saturating_sub(times_width);
     let labels = blocks.iter().flat_map(|b| b.rows.iter().map(|r| r.label.chars().count()));
-    let label_width = labels.max().unwrap_or(0).max(5);
+    let axes = blocks.iter().flat_map(|b| {
+        let (top, low) = axis_heading(b.axis);
+        [top.chars().count(), low.chars().count()]
+    });
+    let label_width = labels.chain(axes).max().unwrap_or(0);
     for (block, cells) in blocks.iter().zip(&cells) {
         out.push('\n');
         wrap(&block.name, "", "  ", width, out);
         let (top, low) = axis_heading(block.axis);
-        line(&top, label_width, HEADINGS.iter().map(|h| h.0), &widths, out);
+        let times = format!("response time, {}", block.time_unit().name());
+        heading(&top, label_width, &times, &widths, out);
         line(&low, label_width, HEADINGS.iter().map(|h| h.1), &widths, out);
         for (row, cells) in block.rows.iter().zip(cells) {
             line(&row.label, label_width, cells.iter().map(String::as_str), &widths, out);
         }
     }
     out.push('\n');
+}
+
+/// The upper line of the headings, in which the times share one.
+fn heading(label: &str, label_width: usize, times: &str, widths: &[usize], out: &mut String) {
+    let tops: Vec<&str> = HEADINGS.iter().map(|h| h.0).collect();
+    let (times_end, shared) = (TIMES_FROM + TIMES, &widths[TIMES_FROM..TIMES_FROM + TIMES]);
+    let mut cells: Vec<&str> = tops[..TIMES_FROM].to_vec();
+    cells.push(times);
+    cells.extend(&tops[times_end..]);
+    let mut spans: Vec<usize> = widths[..TIMES_FROM].to_vec();
+    spans.push(shared.iter().sum::<usize>() + TIMES - 1);
+    spans.extend(&widths[times_end..]);
+    line(label, label_width, cells.into_iter(), &spans, out);
 }
 
 /// `queue depth` as two lines.
@@ -84,8 +114,12 @@ fn line<'a>(
     out: &mut String,
 ) {
     let mut text = format!("{label:>label_width$}");
-    for (cell, width) in cells.zip(widths) {
-        text.push_str(&format!(" {cell:>width$}"));
+    for (place, (cell, width)) in cells.zip(widths).enumerate() {
+        // The marks, which are last, stand under each other by their beginning.
+        match place + 1 == widths.len() {
+            true => text.push_str(&format!(" {cell}")),
+            false => text.push_str(&format!(" {cell:>width$}")),
+        }
     }
     out.push_str(text.trim_end());
     out.push('\n');

@@ -19,7 +19,8 @@ impl<'a> Announcer<'a> {
         Announcer { listeners, broken, failure: None }
     }
 
-    /// Tells `event` to all, the store first. An event that the store could not keep is not shown by the others.
+    /// Tells `event` to all, the store first. An event that the store could not keep is not shown
+    /// by the others.
     pub fn tell(&mut self, event: &Event) {
         for (listener, broken) in self.listeners.iter_mut().zip(&mut self.broken) {
             if *broken {

@@ -1,10 +1,10 @@
-//! The order of things: prepare, choose the engine, then run after run, each with its phases; and how each of them
-//! may end without losing what others measured.
+//! The order of things: prepare, choose the engine, then run after run, each with its phases; and
+//! how each of them may end without losing what others measured.
 //!
-//! The user's first wish to stop lets the interval be finished, the second does not; either way what was measured is
-//! kept and nothing further is begun. A run that fails because too many of its operations failed does not keep the
-//! next one from being tried; a run that could not be carried on at all (a hung operation, a target that is gone)
-//! does.
+//! The user's first wish to stop lets the interval be finished, the second does not; either way
+//! what was measured is kept and nothing further is begun. A run that fails because too many of its
+//! operations failed does not keep the next one from being tried; a run that could not be carried
+//! on at all (a hung operation, a target that is gone) does.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -27,14 +27,16 @@ use crate::fleet::{Fleet, FleetError, LocalFleet};
 use crate::prepare::{PrepareError, prepare};
 use crate::tolerance::Tolerance;
 
-/// Processor time taken away from this host beyond which its neighbours are said to disturb: a hundredth moves a p99.
+/// Processor time taken away from this host beyond which its neighbours are said to disturb: a
+/// hundredth moves a p99.
 const STEAL_NOISY: f64 = 0.01;
 
 /// What the conductor is told of the host it runs on; it reads nothing itself.
 pub struct Host<'a> {
     /// The host's memory, in bytes, if it is known.
     pub memory_bytes: Option<u64>,
-    /// The share of the host's processor time that the hypervisor took since it was last asked, 0 to 1.
+    /// The share of the host's processor time that the hypervisor took since it was last asked, 0
+    /// to 1.
     pub steal_since_last: &'a mut dyn FnMut() -> Option<f64>,
 }
 
@@ -277,8 +279,8 @@ impl<'p, 'a> Progress<'p, 'a> {
     }
 }
 
-/// What a run's end means. With particulars (data that was not what was written, operations that never returned) it is
-/// a failure whatever was tolerated: they are said in full.
+/// What a run's end means. With particulars (data that was not what was written, operations that
+/// never returned) it is a failure whatever was tolerated: they are said in full.
 fn judge(end: Result<RunEnd, FleetError>, too_many_failed: bool) -> Ended {
     let end = match end {
         Ok(end) => end,

@@ -1,7 +1,7 @@
 //! Who does a run: a trait, and the local fleet of one host.
 //!
-//! A local run is a fleet of one: it takes the same assignment that a host of many would, so there is no second code
-//! path for clusters.
+//! A local run is a fleet of one: it takes the same assignment that a host of many would, so there
+//! is no second code path for clusters.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -24,8 +24,8 @@ pub trait Fleet {
     /// The target cannot be used by any engine.
     fn choose_engine(&mut self, plan: &Plan) -> Result<EngineUsed, FleetError>;
 
-    /// Does a run to its end. `on_interval` gets every interval as soon as it is complete, of all hosts together, and
-    /// may end the run with a reason.
+    /// Does a run to its end. `on_interval` gets every interval as soon as it is complete, of all
+    /// hosts together, and may end the run with a reason.
     ///
     /// # Errors
     /// The run could not be started or carried on; what was measured before has been passed on.

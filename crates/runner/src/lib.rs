@@ -1,7 +1,8 @@
 //! Conducts a plan: prepare, then each run's phases, with events for whoever listens.
 //!
-//! [`conduct`] is the order of things, [`prepare`] makes the target's files ready, [`fleet`] is who does a run (one
-//! host today), [`tolerance`] decides when failed operations end a run, [`announce`] tells the listeners.
+//! [`conduct`] is the order of things, [`prepare`] makes the target's files ready, [`fleet`] is who
+//! does a run (one host today), [`tolerance`] decides when failed operations end a run,
+//! [`announce`] tells the listeners.
 //!
 //! Not for: measuring (the engine), keeping (the store listens), judging (analysis).
 

@@ -1,7 +1,8 @@
-//! The prepare phase: what is there is checked, what is missing is written, and all is checked again.
+//! The prepare phase: what is there is checked, what is missing is written, and all is checked
+//! again.
 //!
-//! The check comes first so that a refusal does not wait for a long fill, and again at the end because no read may be
-//! measured on files that were not checked as they are.
+//! The check comes first so that a refusal does not wait for a long fill, and again at the end
+//! because no read may be measured on files that were not checked as they are.
 
 use std::time::{Duration, Instant};
 

@@ -18,8 +18,8 @@ impl Tolerance {
         Tolerance { tolerated, failed: [[0; ErrorKind::COUNT]; OpKind::COUNT] }
     }
 
-    /// Counts an interval's failures of all streams. Answers with the reason to end the run once more failed than is
-    /// tolerated.
+    /// Counts an interval's failures of all streams. Answers with the reason to end the run once
+    /// more failed than is tolerated.
     pub fn count(&mut self, interval: &Interval) -> Result<(), String> {
         for stream in &interval.streams {
             for (sums, kind) in self.failed.iter_mut().zip(&stream.kinds) {

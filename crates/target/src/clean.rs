@@ -1,5 +1,6 @@
-//! Removes what we made, and only that: the files that the manifest lists, the manifest, and the directory if nothing
-//! else is in it. Links are never followed, and a name in the manifest can only mean an entry of the directory.
+//! Removes what we made, and only that: the files that the manifest lists, the manifest, and the
+//! directory if nothing else is in it. Links are never followed, and a name in the manifest can
+//! only mean an entry of the directory.
 
 use std::fs;
 use std::io;
@@ -37,8 +38,8 @@ pub struct Left {
 /// Cleans the directory of ours that `path` is or holds.
 ///
 /// # Errors
-/// There is none ([`Refusal::NothingOfOurs`]), its manifest cannot be understood, another run works in it, or the
-/// kernel refused to remove something; the manifest is then still there.
+/// There is none ([`Refusal::NothingOfOurs`]), its manifest cannot be understood, another run works
+/// in it, or the kernel refused to remove something; the manifest is then still there.
 pub fn clean(path: &Path) -> Result<Cleaned, Refusal> {
     let nothing = || Refusal::NothingOfOurs { path: path.to_path_buf() };
     let named = match fs::canonicalize(path) {

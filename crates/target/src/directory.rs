@@ -1,9 +1,10 @@
 //! The directory that a run works in: found or made, marked, locked, and never anything else.
 //!
-//! `fourcorners run /mnt/vol1` works in `/mnt/vol1/fourcorners/`, which it makes and marks with the manifest
-//! `.fourcorners`; `/mnt/vol1` itself is used only if it carries that mark. Two steps keep "checked before the first
-//! write" honest: [`survey`] looks and writes nothing (`plan` stops there), [`Survey::claim`] makes, marks and locks.
-//! Not here: what is written ([`crate::fill`]), and whether it is still what was written ([`crate::truth`]).
+//! `fourcorners run /mnt/vol1` works in `/mnt/vol1/fourcorners/`, which it makes and marks with the
+//! manifest `.fourcorners`; `/mnt/vol1` itself is used only if it carries that mark. Two steps keep
+//! "checked before the first write" honest: [`survey`] looks and writes nothing (`plan` stops
+//! there), [`Survey::claim`] makes, marks and locks. Not here: what is written ([`crate::fill`]),
+//! and whether it is still what was written ([`crate::truth`]).
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -32,7 +33,8 @@ pub struct Wanted {
     pub file_sets: Vec<FileSet>,
     /// The seed of the data in them.
     pub data_seed: u64,
-    /// The smallest transfer size of all streams with direct I/O, in bytes; `None` if all are buffered.
+    /// The smallest transfer size of all streams with direct I/O, in bytes; `None` if all are
+    /// buffered.
     pub direct_transfer_min_bytes: Option<u64>,
 }
 
@@ -100,7 +102,8 @@ pub fn open(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<TargetD
     survey(path, wanted, overrides)?.claim()
 }
 
-/// Checks everything about `path` that can be checked without writing: for the whole plan, before its first byte.
+/// Checks everything about `path` that can be checked without writing: for the whole plan, before
+/// its first byte.
 ///
 /// # Errors
 /// The first refusal that `overrides` does not allow.
@@ -153,14 +156,14 @@ impl Survey {
     /// Makes and marks the directory, or takes the one that is ours, and locks it.
     ///
     /// # Errors
-    /// Another run works in it, or its storage cannot do what the plan asks for; a directory that was made for this
-    /// is removed again.
+    /// Another run works in it, or its storage cannot do what the plan asks for; a directory that
+    /// was made for this is removed again.
     pub fn claim(self) -> Result<TargetDirectory, Refusal> {
         if self.is_new { self.make() } else { self.take() }
     }
 
-    /// Makes the directory under another name, complete with its mark, and moves it into place: no crash leaves an
-    /// unmarked directory of our name behind.
+    /// Makes the directory under another name, complete with its mark, and moves it into place: no
+    /// crash leaves an unmarked directory of our name behind.
     fn make(self) -> Result<TargetDirectory, Refusal> {
         let parent = parent_of(&self.place).to_path_buf();
         let making = parent.join(format!(".{OUR_NAME}.new-{}", std::process::id()));
@@ -174,7 +177,8 @@ impl Survey {
         match made {
             Ok(claimed) => Ok(TargetDirectory { path: self.place, ..claimed }),
             Err(refusal) => {
-                // Only what was made above is in it. What cannot be removed is named by the refusal anyway.
+                // Only what was made above is in it. What cannot be removed is named by the refusal
+                // anyway.
                 let mark = fs::remove_file(making.join(MANIFEST_NAME));
                 let directory = fs::remove_dir(&making);
                 match mark.and(directory) {
@@ -282,7 +286,8 @@ struct Place {
     is_new: bool,
 }
 
-/// Settles the place, or refuses: what the user named is ours, holds a directory of ours, or may get one.
+/// Settles the place, or refuses: what the user named is ours, holds a directory of ours, or may
+/// get one.
 fn find_place(path: &Path, overrides: Overrides) -> Result<Place, Refusal> {
     let found = match fs::metadata(path) {
         Ok(found) => found,
@@ -497,14 +502,14 @@ fn is_recorded(manifest: &Manifest, set: &FileSet, index: u32, data_seed: u64) -
     manifest.files.get(&set.file_name(index)) == Some(&wanted)
 }
 
-/// What a file system takes for its own records, on top of the data: a hundredth (extent trees, checksums of
-/// copy-on-write file systems), and room to replace the manifest.
+/// What a file system takes for its own records, on top of the data: a hundredth (extent trees,
+/// checksums of copy-on-write file systems), and room to replace the manifest.
 const fn reserve_bytes(needed_bytes: u64) -> u64 {
     if needed_bytes == 0 { 0 } else { needed_bytes / 100 + (1 << 20) }
 }
 
-/// Locks a directory of ours for as long as the file lives. Where the file system has no such locks (some network
-/// file systems), the directory is used without.
+/// Locks a directory of ours for as long as the file lives. Where the file system has no such locks
+/// (some network file systems), the directory is used without.
 pub(crate) fn lock(directory: &Path) -> Result<File, Refusal> {
     let file = File::open(directory).map_err(|error| Refusal::io("open", directory, error))?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {

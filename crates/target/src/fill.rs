@@ -1,8 +1,10 @@
-//! Writes the files that a plan needs: every byte, durably, with the data that later reads are checked against.
+//! Writes the files that a plan needs: every byte, durably, with the data that later reads are
+//! checked against.
 //!
-//! Large aligned direct writes, several outstanding, so that the fill is limited by the storage. Space is reserved
-//! first (`fallocate`), which makes a lack of it known early and keeps the layout contiguous; the reserved extents
-//! are then all written. Not here: whether files are still what was written ([`crate::truth`]).
+//! Large aligned direct writes, several outstanding, so that the fill is limited by the storage.
+//! Space is reserved first (`fallocate`), which makes a lack of it known early and keeps the layout
+//! contiguous; the reserved extents are then all written. Not here: whether files are still what
+//! was written ([`crate::truth`]).
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -26,19 +28,20 @@ use crate::storage::{DirectIo, flags};
 const CHUNK_BYTES: u64 = 1 << 20;
 /// Outstanding writes.
 const WRITERS: usize = 4;
-/// Files that are open at once; their records change together, so that many small files do not cost as many syncs
-/// of the manifest.
+/// Files that are open at once; their records change together, so that many small files do not cost
+/// as many syncs of the manifest.
 const BATCH_FILES: usize = 64;
 
-/// Why a fill ended before its end. What was begun stays listed as incomplete, so that the next fill completes it
-/// and `clean` removes it.
+/// Why a fill ended before its end. What was begun stays listed as incomplete, so that the next
+/// fill completes it and `clean` removes it.
 #[derive(Debug, thiserror::Error)]
 pub enum FillError {
     /// As the user wished.
     #[error("the fill was stopped")]
     Stopped,
     /// The file system or a quota is full.
-    #[error("no space left for `{}` after {written_bytes} bytes of the fill: {source}", path.display())]
+    #[error("no space left for `{}` after {written_bytes} bytes of the fill: \
+             {source}", path.display())]
     NoSpace {
         /// The file that did not fit.
         path: PathBuf,
@@ -85,8 +88,8 @@ struct Batch<'a> {
 }
 
 impl TargetDirectory {
-    /// Writes those files of `set` that are missing or incomplete, and returns the bytes written. `progress` is told
-    /// the bytes written so far and in all; `stop` is asked before every write.
+    /// Writes those files of `set` that are missing or incomplete, and returns the bytes written.
+    /// `progress` is told the bytes written so far and in all; `stop` is asked before every write.
     ///
     /// # Errors
     /// See [`FillError`]. What was complete before stays complete.
@@ -197,7 +200,8 @@ fn reserve(file: &File, size_bytes: u64) -> io::Result<()> {
 }
 
 impl Batch<'_> {
-    /// Writes all chunks of all files. `before` is what was written in earlier batches; returns that and this.
+    /// Writes all chunks of all files. `before` is what was written in earlier batches; returns
+    /// that and this.
     fn write(&self, before: u64, progress: &mut dyn FnMut(u64)) -> Result<u64, FillError> {
         let (sender, receiver) = mpsc::channel::<Result<u64, FillError>>();
         thread::scope(|scope| {

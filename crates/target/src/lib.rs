@@ -1,8 +1,9 @@
-//! What operations are sent to: the trait [`Target`] and its implementations; and the directory that a file target
-//! works in, with its safety rules.
+//! What operations are sent to: the trait [`Target`] and its implementations; and the directory
+//! that a file target works in, with its safety rules.
 //!
-//! A target is opened for `queue_depth` operations and so always has room. It knows nothing of schedules, workers or
-//! statistics. To add one, implement [`Target`]; `null.rs` is the smallest example.
+//! A target is opened for `queue_depth` operations and so always has room. It knows nothing of
+//! schedules, workers or statistics. To add one, implement [`Target`]; `null.rs` is the smallest
+//! example.
 
 pub mod null;
 pub mod posix;
@@ -68,19 +69,20 @@ pub trait Target {
     /// The target is gone for good.
     fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError>;
 
-    /// Sends what was submitted, in one system call, and appends what has completed. Waits until at least one
-    /// operation has completed or `wait` is over; a spurious early return is allowed.
+    /// Sends what was submitted, in one system call, and appends what has completed. Waits until at
+    /// least one operation has completed or `wait` is over; a spurious early return is allowed.
     ///
     /// # Errors
     /// The target is gone for good.
     fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError>;
 
-    /// The memory of slot `tag`, of the largest transfer size: filled by the engine before a write, inspected after
-    /// a read. `None` where no data moves (the null target).
+    /// The memory of slot `tag`, of the largest transfer size: filled by the engine before a write,
+    /// inspected after a read. `None` where no data moves (the null target).
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]>;
 }
 
-/// Waits where nothing can complete meanwhile: for targets that complete operations when they are submitted.
+/// Waits where nothing can complete meanwhile: for targets that complete operations when they are
+/// submitted.
 fn sleep(wait: Wait) {
     match wait {
         Wait::Look => {}

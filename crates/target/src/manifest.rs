@@ -1,8 +1,10 @@
-//! The mark of a directory of ours, and the record of what we wrote into it: the file `.fourcorners`.
+//! The mark of a directory of ours, and the record of what we wrote into it: the file
+//! `.fourcorners`.
 //!
-//! It is replaced atomically (written beside, synced, renamed), a file's record is on disk before the file's first
-//! byte, and a file is called complete only after its last byte was synced. So after a crash at any instant every
-//! file that we made is listed, and none is believed that was not finished.
+//! It is replaced atomically (written beside, synced, renamed), a file's record is on disk before
+//! the file's first byte, and a file is called complete only after its last byte was synced. So
+//! after a crash at any instant every file that we made is listed, and none is believed that was
+//! not finished.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -37,7 +39,8 @@ pub struct Manifest {
     pub tool_version: String,
     /// When the directory was made, in milliseconds since 1970.
     pub created_unix_ms: u64,
-    /// The identity of the file system it was made on (`f_fsid`); empty where the file system has none.
+    /// The identity of the file system it was made on (`f_fsid`); empty where the file system has
+    /// none.
     pub filesystem_id: String,
     /// Every file that we made, by its name.
     pub files: BTreeMap<String, FileRecord>,
@@ -101,8 +104,8 @@ impl Manifest {
     /// Reads the manifest of `directory`; `None` where it has none.
     ///
     /// # Errors
-    /// [`Refusal::ManifestDamaged`], [`Refusal::ManifestNewer`], [`Refusal::NotARegularFile`]: then nothing in the
-    /// directory is touched.
+    /// [`Refusal::ManifestDamaged`], [`Refusal::ManifestNewer`], [`Refusal::NotARegularFile`]: then
+    /// nothing in the directory is touched.
     pub fn load(directory: &Path) -> Result<Option<Manifest>, Refusal> {
         let path = directory.join(MANIFEST_NAME);
         match fs::symlink_metadata(&path) {

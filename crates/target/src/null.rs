@@ -1,4 +1,5 @@
-//! The null target: every operation completes at once and moves no data. It shows the generator's own ceiling.
+//! The null target: every operation completes at once and moves no data. It shows the generator's
+//! own ceiling.
 
 use workload::op::Op;
 

@@ -1,5 +1,6 @@
-//! Files through `pread` and `pwrite`: one outstanding operation, done while it is submitted. For places where io_uring
-//! is refused or slower (tmpfs punts buffered reads to kernel workers, three times the cost).
+//! Files through `pread` and `pwrite`: one outstanding operation, done while it is submitted. For
+//! places where io_uring is refused or slower (tmpfs punts buffered reads to kernel workers, three
+//! times the cost).
 
 use std::fs::File;
 use std::io;
@@ -10,7 +11,8 @@ use workload::op::{Op, OpKind};
 use crate::posix::{self, FileAccess};
 use crate::{Completion, Target, TargetError, Wait};
 
-/// EINTR is answered by trying again, at most this often; a signal storm must not hang an operation.
+/// EINTR is answered by trying again, at most this often; a signal storm must not hang an
+/// operation.
 const INTERRUPTED_TRIES_MAX: u32 = 100;
 
 /// One blocking operation at a time.

@@ -1,14 +1,15 @@
 //! Why the tool will not touch a place, or not believe what lies there.
 //!
-//! Every refusal names the path, what was found, what to do about it and, where overriding is sane, the one flag
-//! that overrides it. Nothing has been written when a refusal of [`crate::directory::survey`] is returned.
+//! Every refusal names the path, what was found, what to do about it and, where overriding is sane,
+//! the one flag that overrides it. Nothing has been written when a refusal of
+//! [`crate::directory::survey`] is returned.
 
 use std::path::{Path, PathBuf};
 
 use units::Bytes;
 
-/// A refusal that the user may override, by a flag that says what is accepted. None of them lets the tool write over
-/// something that it did not make.
+/// A refusal that the user may override, by a flag that says what is accepted. None of them lets
+/// the tool write over something that it did not make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Override {
     /// Make the directory.
@@ -66,7 +67,8 @@ pub struct Overrides {
     pub refill: bool,
 }
 
-/// Why the tool does not go on with a path. The message says what was found; [`Refusal::remedy`] says what to do.
+/// Why the tool does not go on with a path. The message says what was found; [`Refusal::remedy`]
+/// says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// There is nothing at the path.
@@ -127,7 +129,8 @@ pub enum Refusal {
         path: PathBuf,
         /// Where the mount belongs.
         mount_point: PathBuf,
-        /// Whether /etc/fstab lists the mount point; otherwise it is a place for mounts by convention.
+        /// Whether /etc/fstab lists the mount point; otherwise it is a place for mounts by
+        /// convention.
         in_fstab: bool,
     },
     /// Our mark was made on another file system: a copy, or a mount that changed.
@@ -157,7 +160,8 @@ pub enum Refusal {
     TooLittleSpace {
         /// The target as named.
         path: PathBuf,
-        /// Space that the plan's files still need, with a reserve for the file system's own records.
+        /// Space that the plan's files still need, with a reserve for the file system's own
+        /// records.
         needed_bytes: u64,
         /// Space that this user may fill.
         free_bytes: u64,
@@ -193,7 +197,8 @@ pub enum Refusal {
         path: PathBuf,
     },
     /// A file that we did not make has a name that we need.
-    #[error("`{}` is in the way: it is not listed in the manifest, so it is not ours", path.display())]
+    #[error("`{}` is in the way: it is not listed in the manifest, so it is not \
+             ours", path.display())]
     ForeignFile {
         /// The file.
         path: PathBuf,
@@ -260,8 +265,8 @@ pub enum Refusal {
     },
     /// Direct transfers of this size are not possible on this file system.
     #[error(
-        "`{}` ({filesystem}) allows direct I/O in multiples of {needed_bytes} bytes, but the plan has transfers of \
-         {smallest_bytes}",
+        "`{}` ({filesystem}) allows direct I/O in multiples of {needed_bytes} bytes, but the plan \
+         has transfers of {smallest_bytes}",
         path.display()
     )]
     DirectAlignment {

@@ -7,9 +7,10 @@ use workload::op::{Op, OpKind};
 use crate::posix::{self, FileAccess};
 use crate::{Completion, Target, TargetError, Wait};
 
-/// Operations sent together to a device. A whole queue depth at once makes guest and host take turns: the device idles
-/// while we refill, and we idle while it works through the batch. Measured on a virtual disk at queue depth 32, 8 KiB
-/// random reads: 57 k ops/s in one batch, 65 k in fours, for 0.1 us of CPU per operation (fio: 62 k).
+/// Operations sent together to a device. A whole queue depth at once makes guest and host take
+/// turns: the device idles while we refill, and we idle while it works through the batch. Measured
+/// on a virtual disk at queue depth 32, 8 KiB random reads: 57 k ops/s in one batch, 65 k in fours,
+/// for 0.1 us of CPU per operation (fio: 62 k).
 const DIRECT_BATCH: usize = 4;
 
 /// The files of a stream behind one ring.

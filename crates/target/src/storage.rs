@@ -1,7 +1,8 @@
-//! What kind of storage a directory is on: the file system's name and space, and whether direct I/O works there.
+//! What kind of storage a directory is on: the file system's name and space, and whether direct I/O
+//! works there.
 //!
-//! The kernel's own statement (`STATX_DIOALIGN`, Linux 6.1) is taken first and then tried: some network file systems
-//! say nothing, and some accept the flag and refuse the first transfer.
+//! The kernel's own statement (`STATX_DIOALIGN`, Linux 6.1) is taken first and then tried: some
+//! network file systems say nothing, and some accept the flag and refuse the first transfer.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -57,8 +58,8 @@ impl DirectIo {
     }
 }
 
-/// The name of the file that direct I/O is tried on; it lives for a moment, inside our own directory, longer only
-/// after a crash.
+/// The name of the file that direct I/O is tried on; it lives for a moment, inside our own
+/// directory, longer only after a crash.
 pub(crate) const PROBE_NAME: &str = ".fourcorners.probe";
 
 /// Reads what the file system says of itself.

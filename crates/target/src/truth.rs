@@ -1,8 +1,9 @@
 //! Whether files are what we left: ours, whole, written, and with our data in them.
 //!
-//! Asked before any read is measured, because storage answers reads of holes, preallocated extents and zeroes
-//! without touching a medium, and a figure from them says nothing. A hole that the file system admits decides; then
-//! a sample of tiles is read from the storage (with direct I/O where it works) and recognised by its stamp and body.
+//! Asked before any read is measured, because storage answers reads of holes, preallocated extents
+//! and zeroes without touching a medium, and a figure from them says nothing. A hole that the file
+//! system admits decides; then a sample of tiles is read from the storage (with direct I/O where it
+//! works) and recognised by its stamp and body.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -22,12 +23,14 @@ use crate::storage::flags;
 
 /// Tiles that are read of each file, beside its first and last, unless there are very many files.
 const SAMPLES_PER_FILE: u64 = 64;
-/// Where a file takes less than half its size on disk: it may be sparse on a file system that does not tell (NFSv3),
-/// or compressed. A hole of 1 % is missed by so many samples with a probability of 3 in 100,000.
+/// Where a file takes less than half its size on disk: it may be sparse on a file system that does
+/// not tell (NFSv3), or compressed. A hole of 1 % is missed by so many samples with a probability
+/// of 3 in 100,000.
 const SAMPLES_IF_SUSPICIOUS: u64 = 1024;
 /// Tiles that are read of a whole file set, about: beyond it, each file is sampled less.
 const SAMPLES_PER_SET: u64 = 4096;
-/// Bytes of one sample's read: a page holds whole tiles of either size, at any alignment that direct I/O asks for.
+/// Bytes of one sample's read: a page holds whole tiles of either size, at any alignment that
+/// direct I/O asks for.
 const PAGE_BYTES: u64 = 4096;
 
 impl TargetDirectory {
@@ -40,11 +43,12 @@ impl TargetDirectory {
         self.complete(set).try_for_each(|index| self.check_file(set, index, &maker))
     }
 
-    /// Takes every complete file of `set` that is not what we left back into the state of an unfilled one, so that
-    /// the next fill writes it anew, and returns what was wrong with each.
+    /// Takes every complete file of `set` that is not what we left back into the state of an
+    /// unfilled one, so that the next fill writes it anew, and returns what was wrong with each.
     ///
     /// # Errors
-    /// Something stands in a file's place that is not a file of ours, or the manifest could not be written.
+    /// Something stands in a file's place that is not a file of ours, or the manifest could not be
+    /// written.
     pub fn distrust(&mut self, set: &FileSet) -> Result<Vec<Refusal>, Refusal> {
         let maker = set.tile_maker(self.data_seed());
         let mut found = Vec::new();
@@ -106,8 +110,8 @@ impl TargetDirectory {
     }
 }
 
-/// The first byte that was never written, as far as the file system tells: preallocated extents count as holes, and
-/// a file system that cannot tell has none.
+/// The first byte that was never written, as far as the file system tells: preallocated extents
+/// count as holes, and a file system that cannot tell has none.
 fn first_hole(file: &File, size_bytes: u64) -> Option<u64> {
     rustix::fs::seek(file, SeekFrom::Hole(0)).ok().filter(|offset| *offset < size_bytes)
 }
@@ -117,7 +121,8 @@ fn samples_per_file(files: u32, suspicious: bool) -> u64 {
     (SAMPLES_PER_SET / u64::from(files.max(1))).clamp(4, most)
 }
 
-/// The pages that are read: the first, the last, and pseudo-random ones; always the same for a file.
+/// The pages that are read: the first, the last, and pseudo-random ones; always the same for a
+/// file.
 fn sampled_pages(size_bytes: u64, samples: u64, seed: u64) -> Vec<u64> {
     let pages = size_bytes.div_ceil(PAGE_BYTES);
     let mut sampled: Vec<u64> = if pages <= samples + 2 {
@@ -131,7 +136,8 @@ fn sampled_pages(size_bytes: u64, samples: u64, seed: u64) -> Vec<u64> {
     sampled.into_iter().map(|page| page * PAGE_BYTES).collect()
 }
 
-/// Reads `len` bytes; asks for the whole page, because direct I/O takes only whole sectors, even at a file's end.
+/// Reads `len` bytes; asks for the whole page, because direct I/O takes only whole sectors, even at
+/// a file's end.
 fn read_page(file: &File, offset: u64, len: usize, page: &mut [u8]) -> io::Result<()> {
     loop {
         match file.read_at(page, offset) {

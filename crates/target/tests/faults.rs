@@ -1,5 +1,6 @@
-//! Refusals and failures that need a file system of their own: a small ext4 on a loop device, made full, read-only,
-//! unmounted, without direct I/O. Needs root and loop devices, as CI has them; every mount is undone by its guard.
+//! Refusals and failures that need a file system of their own: a small ext4 on a loop device, made
+//! full, read-only, unmounted, without direct I/O. Needs root and loop devices, as CI has them;
+//! every mount is undone by its guard.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
 

@@ -1,7 +1,8 @@
 //! One worker's ring: registered files, registered buffers, batches in and out.
 //!
-//! A ring is made, used and dropped by one thread (SINGLE_ISSUER), and completions are delivered only when that
-//! thread enters the kernel (DEFER_TASKRUN), so that no interrupt runs our completions in the middle of a batch.
+//! A ring is made, used and dropped by one thread (SINGLE_ISSUER), and completions are delivered
+//! only when that thread enters the kernel (DEFER_TASKRUN), so that no interrupt runs our
+//! completions in the middle of a batch.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -19,8 +20,9 @@ pub enum Wait {
     Look,
     /// Until this time has passed, to the microsecond. Arms a timer in the kernel for each wait.
     Precise(Duration),
-    /// At most this long, where every later wait of the ring ends later than this one. One standing timer serves many
-    /// waits: arming one for each costs a microsecond or two in a virtual machine, where it leaves the guest.
+    /// At most this long, where every later wait of the ring ends later than this one. One standing
+    /// timer serves many waits: arming one for each costs a microsecond or two in a virtual
+    /// machine, where it leaves the guest.
     Coarse(Duration),
 }
 
@@ -58,11 +60,12 @@ const TIMER_MAX: Duration = Duration::from_millis(100);
 const COARSE_MIN: Duration = Duration::from_millis(2);
 
 impl Ring {
-    /// Makes a ring for operations tagged `0..buffers.slots()` on `files`. Must be called by the thread that will use
-    /// it.
+    /// Makes a ring for operations tagged `0..buffers.slots()` on `files`. Must be called by the
+    /// thread that will use it.
     ///
     /// # Errors
-    /// io_uring is refused (old kernel, `kernel.io_uring_disabled`, seccomp), or files cannot be registered.
+    /// io_uring is refused (old kernel, `kernel.io_uring_disabled`, seccomp), or files cannot be
+    /// registered.
     pub fn open(files: Vec<OwnedFd>, buffers: Buffers) -> io::Result<Ring> {
         let depth = buffers.slots();
         let entries = u32::try_from((depth + 1).next_power_of_two())
@@ -76,8 +79,9 @@ impl Ring {
                 iov_len: buffers.slot_bytes(),
             })
             .collect();
-        // SAFETY: the vectors describe slots of `buffers`, which this value keeps until the ring is closed (`Drop`).
-        // A refusal (RLIMIT_MEMLOCK) is not an error: unregistered buffers work too, at a higher cost.
+        // SAFETY: the vectors describe slots of `buffers`, which this value keeps until the ring is
+        // closed (`Drop`). A refusal (RLIMIT_MEMLOCK) is not an error: unregistered buffers work
+        // too, at a higher cost.
         let fixed_buffers = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
         Ok(Ring {
             ring,
@@ -145,8 +149,9 @@ impl Ring {
         self.push(entry.user_data(u64::from(tag)));
     }
 
-    /// Sends what is queued, then waits until one operation has completed or `wait` is over. Enters the kernel at most
-    /// once, and not at all where there is nothing to send, nothing to deliver, and no wait.
+    /// Sends what is queued, then waits until one operation has completed or `wait` is over. Enters
+    /// the kernel at most once, and not at all where there is nothing to send, nothing to deliver,
+    /// and no wait.
     ///
     /// # Errors
     /// The ring is unusable. A wait that a signal interrupts is not an error.
@@ -172,8 +177,8 @@ impl Ring {
         };
         match answer {
             Ok(_) => {}
-            // A timeout, a signal, or a full completion queue: what was queued is on its way all the same, and what
-            // has completed is seen by `drain`.
+            // A timeout, a signal, or a full completion queue: what was queued is on its way all
+            // the same, and what has completed is seen by `drain`.
             Err(error) => match error.raw_os_error() {
                 Some(libc::ETIME | libc::EINTR | libc::EBUSY) => {}
                 _ => return Err(error),
@@ -192,8 +197,8 @@ impl Ring {
         self.timer_armed = true;
     }
 
-    /// Calls `each(tag, result)` for every operation that has completed; `result` is the bytes moved or a negated
-    /// error number.
+    /// Calls `each(tag, result)` for every operation that has completed; `result` is the bytes
+    /// moved or a negated error number.
     #[inline]
     pub fn drain(&mut self, mut each: impl FnMut(u32, i32)) {
         for entry in self.ring.completion() {
@@ -223,8 +228,9 @@ impl Ring {
 
     #[inline]
     fn push(&mut self, entry: io_uring::squeue::Entry) {
-        // SAFETY: the entry's memory is slot `tag` of `buffers`, checked in `claim` to be large enough and not used by
-        // another operation; it is neither lent out (`slot`) nor unmapped (`Drop`) before the completion.
+        // SAFETY: the entry's memory is slot `tag` of `buffers`, checked in `claim` to be large
+        // enough and not used by another operation; it is neither lent out (`slot`) nor unmapped
+        // (`Drop`) before the completion.
         let pushed = unsafe { self.ring.submission().push(&entry) };
         pushed.expect("the queue has an entry for each slot, and a slot has one operation");
         self.unsent += 1;
@@ -238,7 +244,8 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         if self.outstanding > 0 {
-            // The kernel may still write into the memory: it must stay mapped, so it is given up on purpose.
+            // The kernel may still write into the memory: it must stay mapped, so it is given up on
+            // purpose.
             std::mem::forget(self.buffers.take());
         }
     }
@@ -256,8 +263,8 @@ impl std::fmt::Debug for Ring {
 
 /// The best ring this kernel grants, and whether it defers task work.
 fn build(entries: u32) -> io::Result<(IoUring, bool)> {
-    // TASKRUN_FLAG makes pending completions visible in the ring's flags: without it a look without a wait would never
-    // deliver them under DEFER_TASKRUN.
+    // TASKRUN_FLAG makes pending completions visible in the ring's flags: without it a look without
+    // a wait would never deliver them under DEFER_TASKRUN.
     let mut best = IoUring::builder();
     best.setup_single_issuer()
         .setup_defer_taskrun()
@@ -266,7 +273,8 @@ fn build(entries: u32) -> io::Result<(IoUring, bool)> {
         .setup_cqsize(entries * 2);
     match best.build(entries) {
         Ok(ring) => Ok((ring, true)),
-        // EINVAL: the kernel does not know these flags. Anything else is a refusal of io_uring itself.
+        // EINVAL: the kernel does not know these flags. Anything else is a refusal of io_uring
+        // itself.
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
             let mut plain = IoUring::builder();
             plain.setup_cqsize(entries * 2);

@@ -80,7 +80,8 @@ impl<'e> StreamAt<'_, 'e> {
     }
 }
 
-/// The stream that the values make; `None` where one is missing or wrong. Checks what can be checked of the rest.
+/// The stream that the values make; `None` where one is missing or wrong. Checks what can be
+/// checked of the rest.
 pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<Stream> {
     let working_set = working_set(at, problems);
     check_transfers(at, working_set, problems);
@@ -187,7 +188,8 @@ fn check_fsync(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Each worker of a sequential stream starts at a place of its own, so there must be a place for each.
+/// Each worker of a sequential stream starts at a place of its own, so there must be a place for
+/// each.
 fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
     let (Some((AccessPattern::Sequential, place)), Some(workers)) =
         (at.pattern(), at.count("workers"))
@@ -207,8 +209,8 @@ fn check_pattern(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) {
             place
                 .diagnostic(
                     format!(
-                        "the working set of stream `{}` has fewer transfers than there are workers to \
-                         walk through it",
+                        "the working set of stream `{}` has fewer transfers than there are workers \
+                         to walk through it",
                         at.name
                     ),
                     "a working set of at least one transfer for each worker",
@@ -270,7 +272,8 @@ pub(crate) fn whole_run(place: &Place, streams: &[Stream], problems: &mut Vec<Di
         problems.push(
             place
                 .diagnostic(
-                    "the buffers of a run (queue depth x workers x transfer size) take too much memory",
+                    "the buffers of a run (queue depth x workers x transfer size) take too much \
+                     memory",
                     format!("up to {}", Bytes::new(MOST_BUFFER_BYTES)),
                 )
                 .with_found(Bytes::new(buffers).to_string()),

@@ -1,10 +1,11 @@
-//! What is wrong with something a user wrote: where, what was found, what is allowed, and what may have been meant.
+//! What is wrong with something a user wrote: where, what was found, what is allowed, and what may
+//! have been meant.
 //!
-//! A [`Diagnostic`] carries the place as byte offsets, for whoever draws the source line with a mark under it, and as
-//! line and column, for one-line messages. Nothing here prints.
+//! A [`Diagnostic`] carries the place as byte offsets, for whoever draws the source line with a
+//! mark under it, and as line and column, for one-line messages. Nothing here prints.
 //!
-//! All mistakes of a text are collected and told at once (the way compilers do it), so that a user corrects a file
-//! once and not once per mistake.
+//! All mistakes of a text are collected and told at once (the way compilers do it), so that a user
+//! corrects a file once and not once per mistake.
 
 use std::fmt;
 use std::ops::Range;
@@ -34,7 +35,8 @@ pub struct Diagnostic {
 }
 
 impl fmt::Display for Diagnostic {
-    /// One line: `oltp.toml:7:11: wrong value for `measure`, found `30`, allowed: a duration such as `30s``.
+    /// One line:
+    /// `oltp.toml:7:11: wrong value for `measure`, found `30`, allowed: a duration such as `30s``.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)?;
         if !self.found.is_empty() {
@@ -123,7 +125,8 @@ impl<'a> Source<'a> {
         Source { file: flag.into(), text, is_option: true }
     }
 
-    /// The place of `span`; offsets outside of the text or inside a character are moved to where they make sense.
+    /// The place of `span`; offsets outside of the text or inside a character are moved to where
+    /// they make sense.
     pub(crate) fn place(&self, span: Range<usize>) -> Place {
         let start = floor_char(self.text, span.start);
         let end = floor_char(self.text, span.end).max(start);
@@ -168,10 +171,7 @@ pub(crate) fn did_you_mean<'a>(
 }
 
 /// The word of `known` that is nearest to `word`, if one is near enough.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = word.to_ascii_lowercase().replace('-', "_");
     known
         .into_iter()

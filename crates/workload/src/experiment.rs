@@ -1,8 +1,9 @@
 //! The experiment: what a user wrote, read and checked, with the place of each value.
 //!
-//! [`parse`] walks the TOML tree with the table of [`crate::keys`] and collects every mistake of the file; what the
-//! values mean together is checked by the same code that makes the plan ([`crate::resolve`]), so that a file that
-//! parses also resolves. The format is described in `docs/reference/experiment.md`, which comes out of the table.
+//! [`parse`] walks the TOML tree with the table of [`crate::keys`] and collects every mistake of
+//! the file; what the values mean together is checked by the same code that makes the plan
+//! ([`crate::resolve`]), so that a file that parses also resolves. The format is described in
+//! `docs/reference/experiment.md`, which comes out of the table.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -80,8 +81,8 @@ pub struct StreamOverride {
 pub const PROFILES: &[(&str, &str)] = &[
     (
         "four-corners",
-        "8 KiB random read and write, 64 KiB sequential read and write over a ladder of queue depths; under three \
-         minutes",
+        "8 KiB random read and write, 64 KiB sequential read and write over a ladder of queue \
+         depths; under three minutes",
     ),
     ("four-corners-quick", "the same four corners, rougher, within 30 seconds"),
 ];
@@ -103,7 +104,8 @@ pub fn parse(text: &str, file: &str) -> Result<Experiment, Vec<Diagnostic>> {
     parse_with(text, file, &[])
 }
 
-/// Reads an experiment and lays the command line's settings over it. A setting may supply what the file lacks.
+/// Reads an experiment and lays the command line's settings over it. A setting may supply what the
+/// file lacks.
 ///
 /// # Errors
 /// Every mistake of the text and of the overrides, those of the text first.
@@ -234,8 +236,8 @@ impl Walk<'_, '_> {
             let DeValue::Table(table) = node.get_ref() else {
                 let mut wrong = place.diagnostic("this key stands outside of a stream", form);
                 if keys::key(Section::Stream, name).is_some() {
-                    wrong =
-                        wrong.with_hint(format!("`{name}` needs a stream with a name: [stream.main]"));
+                    wrong = wrong
+                        .with_hint(format!("`{name}` needs a stream with a name: [stream.main]"));
                 }
                 self.problems.push(wrong);
                 continue;

@@ -1,7 +1,7 @@
 //! The table of everything that can be written in an experiment file.
 //!
-//! One table makes the parser, the JSON Schema and the reference page, so that they cannot disagree. A new key is a
-//! row here, a field of [`crate::plan`] and a line in [`crate::resolve`].
+//! One table makes the parser, the JSON Schema and the reference page, so that they cannot
+//! disagree. A new key is a row here, a field of [`crate::plan`] and a line in [`crate::resolve`].
 
 /// What can be written under one key.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,7 +105,8 @@ pub(crate) const TILE: u64 = 4096;
 /// The unit of O_DIRECT on every Linux file system, and the smallest tile.
 pub(crate) const SECTOR: u64 = 512;
 
-/// A transfer size: whole sectors, up to what one kernel call moves everywhere and a slot's buffer may hold.
+/// A transfer size: whole sectors, up to what one kernel call moves everywhere and a slot's buffer
+/// may hold.
 pub(crate) const TRANSFER: Kind = Kind::Bytes { multiple_of: SECTOR, max: 64 << 20 };
 /// The share of one transfer size.
 pub(crate) const WEIGHT: Kind = Kind::Share { min_permille: 1, max_permille: 1000 };
@@ -133,8 +134,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         presence: Absent("the target is named on the command line"),
         sweep: false,
-        doc: "What is measured: a directory, or `null:` for the generator's own ceiling. A target on the command \
-              line goes before it.",
+        doc: "What is measured: a directory, or `null:` for the generator's own ceiling. A target \
+              on the command line goes before it.",
         example: "\"/mnt/vol1\"",
     },
     Key {
@@ -143,8 +144,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Duration { min_ns: 0, max_ns: 24 * HOUR },
         presence: Default("\"5s\""),
         sweep: true,
-        doc: "Time in which operations run but are not part of the result. A whole number of intervals; the default is \
-              rounded up to one.",
+        doc: "Time in which operations run but are not part of the result. A whole number of \
+              intervals; the default is rounded up to one.",
         example: "\"5s\"",
     },
     Key {
@@ -153,8 +154,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Duration { min_ns: SECOND / 100, max_ns: 30 * 24 * HOUR },
         presence: Default("\"30s\""),
         sweep: true,
-        doc: "The window that is reported. A whole number of intervals; ten or more are needed for an uncertainty \
-              worth the name.",
+        doc: "The window that is reported. A whole number of intervals; ten or more are needed for \
+              an uncertainty worth the name.",
         example: "\"30s\"",
     },
     Key {
@@ -172,7 +173,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 1, max: 1000 },
         presence: Default("1"),
         sweep: false,
-        doc: "How often each load point is run. Three or more show how much runs differ from one another.",
+        doc: "How often each load point is run. Three or more show how much runs differ from one \
+              another.",
         example: "3",
     },
     Key {
@@ -181,7 +183,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 0, max: u64::MAX >> 1 },
         presence: Default("1"),
         sweep: false,
-        doc: "The number from which all randomness comes. The same seed gives the same operations and data.",
+        doc: "The number from which all randomness comes. The same seed gives the same operations \
+              and data.",
         example: "1",
     },
     Key {
@@ -190,9 +193,10 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Word(&["as-written", "randomised"]),
         presence: Default("\"as-written\""),
         sweep: false,
-        doc: "The order of the runs. `as-written`: load points in the file's order, the repeats of each one after \
-              another. `randomised`: every load point once in random order, then all again for the next repeat, so \
-              that a drift of the target does not look like an effect of the load.",
+        doc: "The order of the runs. `as-written`: load points in the file's order, the repeats of \
+              each one after another. `randomised`: every load point once in random order, then \
+              all again for the next repeat, so that a drift of the target does not look like an \
+              effect of the load.",
         example: "\"randomised\"",
     },
     Key {
@@ -219,8 +223,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Share { min_permille: 0, max_permille: 1000 },
         presence: Required,
         sweep: true,
-        doc: "Share of reads among the operations; the rest are writes. Exact in every thousand operations of a \
-              worker.",
+        doc: "Share of reads among the operations; the rest are writes. Exact in every thousand \
+              operations of a worker.",
         example: "\"70%\"",
     },
     Key {
@@ -238,9 +242,10 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Pattern,
         presence: Required,
         sweep: true,
-        doc: "Where operations go. `sequential`: each worker walks through the working set from a starting point of \
-              its own. `random`: every place is equally likely. `zipf`: the k-th most popular place is chosen in \
-              proportion to k^-skew. `hot_set`: a share of the accesses goes to a part of the area.",
+        doc: "Where operations go. `sequential`: each worker walks through the working set from a \
+              starting point of its own. `random`: every place is equally likely. `zipf`: the k-th \
+              most popular place is chosen in proportion to k^-skew. `hot_set`: a share of the \
+              accesses goes to a part of the area.",
         example: "\"random\"",
     },
     Key {
@@ -258,7 +263,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Bytes { multiple_of: TILE, max: 1 << 50 },
         presence: Required,
         sweep: true,
-        doc: "Size of each file. Files times size should be well above every cache that is not to be measured.",
+        doc: "Size of each file. Files times size should be well above every cache that is not to \
+              be measured.",
         example: "\"256MiB\"",
     },
     Key {
@@ -267,8 +273,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Bytes { multiple_of: TILE, max: 1 << 50 },
         presence: Absent("all of every file"),
         sweep: true,
-        doc: "Touch only this much of the files, from the start of each: the area over the number of files, in whole \
-              blocks of 4 KiB.",
+        doc: "Touch only this much of the files, from the start of each: the area over the number \
+              of files, in whole blocks of 4 KiB.",
         example: "\"64MiB\"",
     },
     Key {
@@ -295,9 +301,9 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Arrival,
         presence: Default("\"closed\""),
         sweep: true,
-        doc: "When operations become due. `closed`: the next when one finishes, after a think time if one is given. \
-              `constant` and `poisson`: at the offered rate of the whole stream, whatever completes; lateness then \
-              counts in the response time.",
+        doc: "When operations become due. `closed`: the next when one finishes, after a think time \
+              if one is given. `constant` and `poisson`: at the offered rate of the whole stream, \
+              whatever completes; lateness then counts in the response time.",
         example: "{ poisson = \"10k/s\" }",
     },
     Key {

@@ -1,12 +1,13 @@
-//! What to do to a target: the experiment a user writes, the plan it resolves to, and the stream of operations.
+//! What to do to a target: the experiment a user writes, the plan it resolves to, and the stream of
+//! operations.
 //!
-//! A core: no clock, no file, no socket, no thread, no environment. Operation *i* of a stream is a pure function of
-//! the seed and *i* (the idea is latte's and lading's), so hosts split a run by splitting *i*, a failure is replayed
-//! by its number, and data is verified without being stored.
+//! A core: no clock, no file, no socket, no thread, no environment. Operation *i* of a stream is a
+//! pure function of the seed and *i* (the idea is latte's and lading's), so hosts split a run by
+//! splitting *i*, a failure is replayed by its number, and data is verified without being stored.
 //!
-//! Reading order: [`experiment`] (what a user wrote; [`keys`] is the table of what can be written), [`resolve`] (from
-//! there to a plan), [`plan`] (the resolved types that flow), [`op`] (one operation and the stream of them),
-//! [`pattern`], [`mix`], [`arrival`], [`data`].
+//! Reading order: [`experiment`] (what a user wrote; [`keys`] is the table of what can be written),
+//! [`resolve`] (from there to a plan), [`plan`] (the resolved types that flow), [`op`] (one
+//! operation and the stream of them), [`pattern`], [`mix`], [`arrival`], [`data`].
 
 pub mod arrival;
 mod combination;

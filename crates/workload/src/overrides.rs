@@ -1,5 +1,5 @@
-//! Settings from the command line: `--set queue_depth=1,2,4`, `--set database.read=50%`, `--set run.measure=10s`, and
-//! options that are short for one (`--repeats 3`).
+//! Settings from the command line: `--set queue_depth=1,2,4`, `--set database.read=50%`,
+//! `--set run.measure=10s`, and options that are short for one (`--repeats 3`).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -213,7 +213,8 @@ fn part_node<'t>(
     }
 }
 
-/// The same value with its places `by` bytes later: a part was parsed, places count in the whole text.
+/// The same value with its places `by` bytes later: a part was parsed, places count in the whole
+/// text.
 fn moved(value: DeValue<'_>, by: usize) -> DeValue<'_> {
     let later = |span: Range<usize>| span.start + by..span.end + by;
     match value {

@@ -39,7 +39,8 @@ pub(crate) enum Places {
 }
 
 impl Places {
-    /// Prepares `pattern` for a working set of `files` files of `places_per_file` places, walked by `lanes` workers.
+    /// Prepares `pattern` for a working set of `files` files of `places_per_file` places, walked by
+    /// `lanes` workers.
     pub(crate) fn new(
         pattern: AccessPattern,
         files: u32,
@@ -89,7 +90,8 @@ impl Places {
                 } else {
                     hot + random::below(bits, *cold)
                 };
-                // Dealt to the files in turn, so that the hot part is the beginning of each of them.
+                // Dealt to the files in turn, so that the hot part is the beginning of each of
+                // them.
                 (heat % files) * places_per_file + heat / files
             }
         }

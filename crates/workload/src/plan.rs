@@ -1,8 +1,8 @@
-//! The plan: every sweep value, repeat and seed resolved; nothing left to default. `fourcorners plan` prints it,
-//! `run` does it, the store keeps it whole.
+//! The plan: every sweep value, repeat and seed resolved; nothing left to default.
+//! `fourcorners plan` prints it, `run` does it, the store keeps it whole.
 //!
-//! The types are plain records; a number carries its unit in the field's name because these names are also what is
-//! read in the stored JSON.
+//! The types are plain records; a number carries its unit in the field's name because these names
+//! are also what is read in the stored JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,8 @@ pub struct Plan {
     pub source: String,
     /// What is sent operations.
     pub target: TargetSpec,
-    /// How operations are sent; `auto` is settled by a probe before the first run and stored with the results.
+    /// How operations are sent; `auto` is settled by a probe before the first run and stored with
+    /// the results.
     pub engine: EngineChoice,
     /// Workers are pinned to processors, one each, in the order of `sched_getaffinity`.
     pub pin: bool,
@@ -59,7 +60,8 @@ pub enum EngineChoice {
     Psync,
 }
 
-/// One step of a plan. A later step kind, `Search`, emits runs from what was measured; each is a stored [`Run`] too.
+/// One step of a plan. A later step kind, `Search`, emits runs from what was measured; each is a
+/// stored [`Run`] too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
@@ -72,10 +74,11 @@ pub enum Step {
 pub struct Run {
     /// Its place in the plan's order, from 0.
     pub index: u32,
-    /// The variant's name, for example `random read 8 KiB`; the experiment's name where it has no variants.
+    /// The variant's name, for example `random read 8 KiB`; the experiment's name where it has no
+    /// variants.
     pub variant: String,
-    /// The values that this load point differs by, as (`stream.key` or `key`, value as a user would write it). Equal
-    /// for all repeats of a load point; empty where nothing is swept.
+    /// The values that this load point differs by, as (`stream.key` or `key`, value as a user would
+    /// write it). Equal for all repeats of a load point; empty where nothing is swept.
     pub parameters: Vec<(String, String)>,
     /// Which repeat of the load point, from 0.
     pub repeat: u32,
@@ -162,7 +165,8 @@ pub struct FileSet {
     pub file_size_bytes: u64,
     /// What the fill writes.
     pub data: DataPattern,
-    /// Bytes covered by one stamp of the data pattern: 4,096, or 512 where transfers are smaller or unaligned.
+    /// Bytes covered by one stamp of the data pattern: 4,096, or 512 where transfers are smaller or
+    /// unaligned.
     pub tile_bytes: u32,
 }
 
@@ -191,8 +195,8 @@ impl Stream {
 }
 
 impl FileSet {
-    /// The name of file `index` (from 0) inside the target directory. Whatever the content depends on is in it, so
-    /// that a name means one content.
+    /// The name of file `index` (from 0) inside the target directory. Whatever the content depends
+    /// on is in it, so that a name means one content.
     pub fn file_name(&self, index: u32) -> String {
         let DataPattern { compressible_permille, duplicate_permille } = self.data;
         let mut name = format!("{}-{}", self.stream, self.file_size_bytes);
@@ -210,8 +214,9 @@ impl FileSet {
         u64::from(self.files) * self.file_size_bytes
     }
 
-    /// Makes and recognises the data of these files: for the fill, the writes and the checks alike. Each file set has
-    /// data of its own, so that no storage can save one set's blocks by those of another.
+    /// Makes and recognises the data of these files: for the fill, the writes and the checks alike.
+    /// Each file set has data of its own, so that no storage can save one set's blocks by those of
+    /// another.
     pub fn tile_maker(&self, data_seed: u64) -> TileMaker {
         let name = self
             .stream
@@ -229,8 +234,8 @@ impl Plan {
         })
     }
 
-    /// Every file set that some run needs, without repetition. Two runs that want the same files with different
-    /// numbers of them share the larger set.
+    /// Every file set that some run needs, without repetition. Two runs that want the same files
+    /// with different numbers of them share the larger set.
     pub fn file_sets(&self) -> Vec<FileSet> {
         let mut sets: Vec<FileSet> = Vec::new();
         for wanted in self.runs().flat_map(|run| &run.streams).map(Stream::file_set) {
@@ -250,8 +255,8 @@ impl Phases {
         self.warm_up_ns + self.measure_ns
     }
 
-    /// The window as interval numbers: intervals `first..end` are measured, those before are warm-up, those from
-    /// `end` on are cool-down.
+    /// The window as interval numbers: intervals `first..end` are measured, those before are
+    /// warm-up, those from `end` on are cool-down.
     pub const fn window(&self) -> (u32, u32) {
         let first = self.warm_up_ns.div_ceil(self.interval_ns);
         let end = self.total_ns() / self.interval_ns;
@@ -270,8 +275,8 @@ impl Run {
     }
 }
 
-/// The share of a run that one host does: for each stream a range of its lanes. Because operation `i` is
-/// `step * lanes + lane`, the shares of all hosts are a partition of the run's operations.
+/// The share of a run that one host does: for each stream a range of its lanes. Because operation
+/// `i` is `step * lanes + lane`, the shares of all hosts are a partition of the run's operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assignment {
     /// The whole run, the same on every host.
@@ -281,13 +286,15 @@ pub struct Assignment {
 }
 
 impl Run {
-    /// Worker threads that the whole run needs; with `blocking` calls one for each outstanding operation.
+    /// Worker threads that the whole run needs; with `blocking` calls one for each outstanding
+    /// operation.
     pub fn threads(&self, blocking: bool) -> u64 {
         let of = |s: &Stream| if blocking { s.queue_depth_total() } else { u64::from(s.workers) };
         self.streams.iter().map(of).sum()
     }
 
-    /// Splits the run over `hosts` hosts, as evenly as the lanes allow; a local run is a fleet of one.
+    /// Splits the run over `hosts` hosts, as evenly as the lanes allow; a local run is a fleet of
+    /// one.
     pub fn split(&self, hosts: u32) -> Vec<Assignment> {
         assert!(hosts > 0, "a fleet has at least one host");
         let share = |workers: u32, host: u32| {

@@ -1,6 +1,7 @@
 //! The reference page of the experiment file, made from the table of keys.
 //!
-//! `docs/reference/experiment.md` is this text; a test compares them, so the page cannot fall behind the parser.
+//! `docs/reference/experiment.md` is this text; a test compares them, so the page cannot fall
+//! behind the parser.
 
 use std::fmt::Write;
 
@@ -63,8 +64,8 @@ pub fn reference_markdown() -> String {
         (
             Section::Stream,
             "`[stream.NAME]`",
-            "One stream of operations. The name (letters, digits, `-`, `_`) is also the beginning of its files' \
-             names.\n\n",
+            "One stream of operations. The name (letters, digits, `-`, `_`) is also the beginning \
+             of its files' names.\n\n",
         ),
         (
             Section::Variant,

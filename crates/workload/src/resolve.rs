@@ -1,11 +1,13 @@
-//! From an experiment to a plan: every sweep value, repeat and seed resolved, in the order in which runs are done.
+//! From an experiment to a plan: every sweep value, repeat and seed resolved, in the order in which
+//! runs are done.
 //!
-//! Settings are laid over one another: defaults, the stream, the variant, the command line. A setting with several
-//! values is an axis; where a variant or the command line sets a key of several streams, that is one axis, and the
-//! streams change together. Load points are the product of a variant's axes, the first written changing slowest.
+//! Settings are laid over one another: defaults, the stream, the variant, the command line. A
+//! setting with several values is an axis; where a variant or the command line sets a key of
+//! several streams, that is one axis, and the streams change together. Load points are the product
+//! of a variant's axes, the first written changing slowest.
 //!
-//! What values mean together is checked here for every load point ([`crate::combination`]); an impossible one is the
-//! user's mistake, never a panic later.
+//! What values mean together is checked here for every load point ([`crate::combination`]); an
+//! impossible one is the user's mistake, never a panic later.
 
 use std::sync::OnceLock;
 
@@ -115,8 +117,8 @@ fn order(points: usize, repeats: u32, randomised: bool, seed: u64) -> Vec<(usize
     if !randomised {
         return (0..points).flat_map(|point| (0..repeats).map(move |r| (point, r))).collect();
     }
-    // A randomised complete block design (Fisher 1935): each repeat is a block that holds every load point once, so
-    // that a drift over time falls on all load points alike.
+    // A randomised complete block design (Fisher 1935): each repeat is a block that holds every
+    // load point once, so that a drift over time falls on all load points alike.
     let seed = random::derive(seed, ORDER_SEED);
     let mut runs = Vec::new();
     for repeat in 0..repeats {

@@ -1,7 +1,8 @@
-//! The JSON Schema (draft 2020-12) of an experiment, for editors that complete and check while one types.
+//! The JSON Schema (draft 2020-12) of an experiment, for editors that complete and check while one
+//! types.
 //!
-//! It comes out of the same table that the parser walks. It knows the form of values; limits that depend on other
-//! values, and the arithmetic of units (a multiple of 512 bytes), are the parser's.
+//! It comes out of the same table that the parser walks. It knows the form of values; limits that
+//! depend on other values, and the arithmetic of units (a multiple of 512 bytes), are the parser's.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -9,7 +10,8 @@ use crate::keys::{self, HOT_SHARE, Key, Kind, Presence, Section, THINK_TIME, TRA
 
 /// Number and unit of sizes, case ignored.
 const SIZE: &str = "[0-9][0-9_]*(\\.[0-9_]*)? *([bB]|[bB]ytes?|[kKmMgGtTpP]([iI]?[bB]?))?";
-const TIME: &str = "(0|([0-9][0-9_]*(\\.[0-9_]*)? *(ns|us|µs|usec|ms|msec|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?) *)+)";
+const TIME: &str = "(0|([0-9][0-9_]*(\\.[0-9_]*)? \
+                    *(ns|us|µs|usec|ms|msec|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?) *)+)";
 const SHARE: &str = "[0-9]+(\\.[0-9]*)? *%?";
 const RATE: &str = "[0-9][0-9_]*(\\.[0-9_]*)? *[kKmM]? *([iI]?[oO][pP][sS])?(/s)?";
 const COUNT: &str = "[0-9][0-9_]*";
@@ -36,7 +38,8 @@ pub fn json_schema() -> String {
         json!({
             "description": "Named sets of stream settings, done one after another.",
             "type": "array",
-            "items": object("Settings laid over the streams.", variant, &required(Section::Variant)),
+            "items": object("Settings laid over the \
+                             streams.", variant, &required(Section::Variant)),
         }),
     );
     let mut needed = required(Section::Experiment);
@@ -61,7 +64,8 @@ fn object(description: &str, properties: Map<String, Json>, required: &[&str]) -
     })
 }
 
-/// Keys that must be written where they stand. What a stream needs may come from a variant or the command line.
+/// Keys that must be written where they stand. What a stream needs may come from a variant or the
+/// command line.
 fn required(section: Section) -> Vec<&'static str> {
     let needed = |key: &&Key| key.presence == Presence::Required;
     keys::keys_of(section).filter(needed).map(|key| key.name).collect()

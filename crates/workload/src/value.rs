@@ -136,7 +136,8 @@ impl Reader<'_, '_> {
                 self.arrival_table(table, &place).into_iter().map(at).collect()
             }
             (_, DeValue::String(text)) if kind.is_number() && text.contains("..") => {
-                // Limits are checked on the values that result: a step may lie below the smallest value.
+                // Limits are checked on the values that result: a step may lie below the smallest
+                // value.
                 let parse = |text: &str| read_scalar(kind, &DeValue::String(text.into())).ok();
                 match sweep::expand(text, parse) {
                     Ok(values) => {
@@ -237,7 +238,8 @@ impl Reader<'_, '_> {
                     .with_found(found),
             );
         }
-        // One size in a table is the same workload as the size alone, and must have the same operations.
+        // One size in a table is the same workload as the size alone, and must have the same
+        // operations.
         if let [only] = sizes.as_mut_slice() {
             only.weight = 1;
         }
@@ -340,7 +342,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The values of the named fields of a table, in the order of `fields`; `None` for a field that is not written.
+    /// The values of the named fields of a table, in the order of `fields`; `None` for a field that
+    /// is not written.
     fn fields(
         &mut self,
         node: &Node<'_>,

@@ -1,4 +1,5 @@
-//! What a user is told about mistakes: place, what was found, what is allowed, a hint; all mistakes at once.
+//! What a user is told about mistakes: place, what was found, what is allowed, a hint; all mistakes
+//! at once.
 
 use expect_test::{Expect, expect};
 use workload::experiment::{parse, parse_with};
@@ -99,49 +100,84 @@ stream = 'logs'
 
 #[test]
 fn syntax_errors_are_told_with_what_else_is_wrong() {
-    check("name = 't'\nseed == 1\n[run]\nmeasure = 30\n[stream.db]\nread = '70%\n", expect![[r#"
+    check(
+        "name = 't'\nseed == 1\n[run]\nmeasure = 30\n[stream.db]\nread = '70%\n",
+        expect![[r#"
         x.toml:2:7: this is not TOML: extra `=`, expected nothing, found `=`
         x.toml:2:9: this is not TOML: unexpected key or value, expected newline, `#`
         x.toml:4:11: wrong value for `measure`, found `30`, allowed: a duration such as "30s", "2m" or "500ms", from 10ms to 720h (it lacks a unit: `"30s"` is 30 seconds)
         x.toml:6:12: this is not TOML: invalid literal string, expected `'`
-    "#]]);
-    check("name = 't'\n[stream.db]\nread = '1%'\nread = '2%'\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "name = 't'\n[stream.db]\nread = '1%'\nread = '2%'\n",
+        expect![[r#"
         x.toml:4:1: this is not TOML: duplicate key, found `read`
-    "#]]);
-    check("[stream.a]\n[stream.a]\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "[stream.a]\n[stream.a]\n",
+        expect![[r#"
         x.toml:1:1: the experiment lacks `name`, found nothing, allowed: text in quotes, up to 100 characters (for example name = "oltp")
         x.toml:2:9: this is not TOML: duplicate key, found `a`
-    "#]]);
-    check("", expect![[r#"
+    "#]],
+    );
+    check(
+        "",
+        expect![[r#"
         x.toml:1:1: the experiment lacks `name`, found nothing, allowed: text in quotes, up to 100 characters (for example name = "oltp")
         x.toml:1:1: the experiment has no stream, allowed: one or more [stream.NAME] (a stream says what operations are sent: [stream.database])
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn sections_of_the_wrong_form_are_refused() {
-    check_top("run = 3\n", expect![[r#"
+    check_top(
+        "run = 3\n",
+        expect![[r#"
         x.toml:2:1: `run` has the wrong form, found `run`, allowed: a table: [run]
-    "#]]);
-    check_top("target = 3\n", expect![[r#"
+    "#]],
+    );
+    check_top(
+        "target = 3\n",
+        expect![[r#"
         x.toml:2:10: wrong value for `target`, found `3`, allowed: text in quotes, up to 100 characters
-    "#]]);
-    check("name = 't'\nstream = 4\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "name = 't'\nstream = 4\n",
+        expect![[r#"
         x.toml:2:1: `stream` has the wrong form, found `stream`, allowed: one table for each stream: [stream.NAME]
-    "#]]);
-    check("name = 't'\n[stream]\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "name = 't'\n[stream]\n",
+        expect![[r#"
         x.toml:2:2: the experiment has no stream, found `stream`, allowed: one table for each stream: [stream.NAME]
-    "#]]);
-    check("name = 't'\n[stream]\nread = '70%'\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "name = 't'\n[stream]\nread = '70%'\n",
+        expect![[r#"
         x.toml:3:1: this key stands outside of a stream, found `read`, allowed: one table for each stream: [stream.NAME] (`read` needs a stream with a name: [stream.main])
-    "#]]);
-    check_stream("[variant]\nname = 'v'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "[variant]\nname = 'v'\n",
+        expect![[r#"
         x.toml:9:2: variants are a list of tables, found `variant`, allowed: one [[variant]] for each variant (with two brackets: [[variant]])
-    "#]]);
-    check_stream("[[variant]]\nread = '1%'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "[[variant]]\nread = '1%'\n",
+        expect![[r#"
         x.toml:9:1: a variant lacks `name`, found nothing, allowed: text in quotes, up to 100 characters (for example name = "random read 8 KiB")
-    "#]]);
-    check("name = ''\n[stream.run]\n[stream.'a b']\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "name = ''\n[stream.run]\n[stream.'a b']\n",
+        expect![[r#"
         x.toml:1:8: wrong value for `name`, found `''`, allowed: text in quotes, up to 100 characters
         x.toml:2:9: a stream cannot have this name; its files are named after it, found `run`, allowed: up to 40 letters, digits, `-` and `_`, but not `run` or `stream`
         x.toml:2:9: stream `run` lacks `read`, found nothing, allowed: a share from 0 % to 100 % (for example read = "70%")
@@ -155,7 +191,8 @@ fn sections_of_the_wrong_form_are_refused() {
         x.toml:3:9: stream `a b` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (for example pattern = "random")
         x.toml:3:9: stream `a b` lacks `file_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (for example file_size = "256MiB")
         x.toml:3:9: stream `a b` lacks `queue_depth`, found nothing, allowed: a whole number from 1 to 4096 (for example queue_depth = [1, 4, 16])
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -166,201 +203,345 @@ fn names_must_differ() {
             x.toml:9:9: two streams with the same name as file systems see it: `db`, found `DB`, allowed: names that differ by more than capitals
         "#]],
     );
-    check_stream("[[variant]]\nname = 'a'\n[[variant]]\nname = 'a'\n", expect![[r#"
+    check_stream(
+        "[[variant]]\nname = 'a'\n[[variant]]\nname = 'a'\n",
+        expect![[r#"
         x.toml:12:1: two variants with the same name, found `a`, allowed: names that differ
-    "#]]);
-    check_stream("[[variant]]\nname = 'a'\nstream = 'dba'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "[[variant]]\nname = 'a'\nstream = 'dba'\n",
+        expect![[r#"
         x.toml:10:1: the variant names a stream that is not there, found `dba`, allowed: `db` (did you mean `db`?)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn keys_in_the_wrong_section_are_told_where_they_belong() {
-    check_top("queue_depth = 4\n", expect![[r#"
+    check_top(
+        "queue_depth = 4\n",
+        expect![[r#"
         x.toml:2:1: unknown key in the top level, found `queue_depth`, allowed: name, target, run, stream, variant (`queue_depth` belongs to [stream.NAME])
-    "#]]);
-    check_stream("measure = '3s'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "measure = '3s'\n",
+        expect![[r#"
         x.toml:9:1: unknown key in [stream.db], found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate (`measure` belongs to [run])
-    "#]]);
-    check_stream("[run]\nread = '3%'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "[run]\nread = '3%'\n",
+        expect![[r#"
         x.toml:10:1: unknown key in [run], found `read`, allowed: warm_up, measure, interval, repeats, seed, order, tolerated_errors, operation_deadline (`read` belongs to [stream.NAME])
-    "#]]);
-    check_stream("elephant = 3\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "elephant = 3\n",
+        expect![[r#"
         x.toml:9:1: unknown key in [stream.db], found `elephant`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn quantities_without_or_with_wrong_units_are_refused() {
-    check_top("[run]\nmeasure = 30\n", expect![[r#"
+    check_top(
+        "[run]\nmeasure = 30\n",
+        expect![[r#"
         x.toml:3:11: wrong value for `measure`, found `30`, allowed: a duration such as "30s", "2m" or "500ms", from 10ms to 720h (it lacks a unit: `"30s"` is 30 seconds)
-    "#]]);
-    check_top("[run]\nmeasure = '30'\nwarm_up = '-1s'\n", expect![[r#"
+    "#]],
+    );
+    check_top(
+        "[run]\nmeasure = '30'\nwarm_up = '-1s'\n",
+        expect![[r#"
         x.toml:3:11: wrong value for `measure`, found `'30'`, allowed: a duration such as "30s", "2m" or "500ms", from 10ms to 720h (it lacks a unit: `"30s"` is 30 seconds)
         x.toml:4:11: wrong value for `warm_up`, found `'-1s'`, allowed: a duration such as "30s", "2m" or "500ms", from 0s to 24h
-    "#]]);
-    check_top("[run]\nrepeats = 1.5\nseed = -3\n", expect![[r#"
+    "#]],
+    );
+    check_top(
+        "[run]\nrepeats = 1.5\nseed = -3\n",
+        expect![[r#"
         x.toml:3:11: wrong value for `repeats`, found `1.5`, allowed: a whole number from 1 to 1000
         x.toml:4:8: wrong value for `seed`, found `-3`, allowed: a whole number from 0
-    "#]]);
-    check_top("[run]\nrepeats = '3s'\norder = 'random'\n", expect![[r#"
+    "#]],
+    );
+    check_top(
+        "[run]\nrepeats = '3s'\norder = 'random'\n",
+        expect![[r#"
         x.toml:3:11: wrong value for `repeats`, found `'3s'`, allowed: a whole number from 1 to 1000
         x.toml:4:9: wrong value for `order`, found `'random'`, allowed: "as-written" or "randomised"
-    "#]]);
-    check_stream("area = '1GB'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "area = '1GB'\n",
+        expect![[r#"
         x.toml:9:8: wrong value for `area`, found `'1GB'`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (the nearest that fits is 999997440 bytes)
-    "#]]);
-    check_stream("area = 0\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "area = 0\n",
+        expect![[r#"
         x.toml:9:8: wrong value for `area`, found `0`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (the nearest that fits is 4096 bytes)
-    "#]]);
-    check_stream("files = 0\nworkers = 2000\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "files = 0\nworkers = 2000\n",
+        expect![[r#"
         x.toml:9:9: wrong value for `files`, found `0`, allowed: a whole number from 1 to 10000
         x.toml:10:11: wrong value for `workers`, found `2000`, allowed: a whole number from 1 to 1024
-    "#]]);
-    check_stream("direct = 1\ndsync = 'false'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "direct = 1\ndsync = 'false'\n",
+        expect![[r#"
         x.toml:9:10: wrong value for `direct`, found `1`, allowed: true or false
         x.toml:10:9: wrong value for `dsync`, found `'false'`, allowed: true or false (without quotes: `false`)
-    "#]]);
-    check_stream("compressible = '99%'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "compressible = '99%'\n",
+        expect![[r#"
         x.toml:9:16: wrong value for `compressible`, found `'99%'`, allowed: a share from 0 % to 95 %
-    "#]]);
-    check_stream("arrival = 1979-05-27\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "arrival = 1979-05-27\n",
+        expect![[r#"
         x.toml:9:11: wrong value for `arrival`, found `1979-05-27`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn transfer_sizes_are_whole_sectors_and_their_shares_add_up() {
     let with = |sizes: &str| format!("read='70%'\npattern='random'\ntransfer_size = {sizes}");
-    check_keys(&with("'1000'"), expect![[r#"
+    check_keys(
+        &with("'1000'"),
+        expect![[r#"
         x.toml:5:17: wrong value for `transfer_size`, found `'1000'`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB (the nearest that fits is 512 bytes)
-    "#]]);
-    check_keys(&with("'128MiB'"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &with("'128MiB'"),
+        expect![[r#"
         x.toml:5:17: wrong value for `transfer_size`, found `'128MiB'`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB
-    "#]]);
-    check_keys(&with("{ '8k' = '70%', '64k' = '20%' }"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &with("{ '8k' = '70%', '64k' = '20%' }"),
+        expect![[r#"
         x.toml:5:17: the shares of the transfer sizes do not add up, found 90%, allowed: a sum of 100 %
-    "#]]);
-    check_keys(&with("{ '8k' = '70%', '8KiB' = '30%' }"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &with("{ '8k' = '70%', '8KiB' = '30%' }"),
+        expect![[r#"
         x.toml:5:33: the transfer size 8 KiB stands twice, found `'8KiB'`, allowed: each size once
-    "#]]);
-    check_keys(&with("{ '8k' = '100%', '64k' = '0%' }"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &with("{ '8k' = '100%', '64k' = '0%' }"),
+        expect![[r#"
         x.toml:5:42: wrong share of a transfer size, found `'0%'`, allowed: a share from 0.1 % to 100 %
-    "#]]);
-    check_keys(&with("{ 'big' = '50%', '64k' = 'half' }"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &with("{ 'big' = '50%', '64k' = 'half' }"),
+        expect![[r#"
         x.toml:5:19: this is not a transfer size, found `'big'`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB
         x.toml:5:42: wrong share of a transfer size, found `'half'`, allowed: a share from 0.1 % to 100 %
-    "#]]);
-    check_keys(&with("{}"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &with("{}"),
+        expect![[r#"
         x.toml:5:17: the shares of the transfer sizes do not add up, found 0%, allowed: a sum of 100 %
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn patterns_and_arrivals_are_told_in_full() {
     let pattern = |p: &str| format!("read='70%'\ntransfer_size='8k'\npattern = {p}");
-    check_keys(&pattern("'zipf'"), expect![[r#"
+    check_keys(
+        &pattern("'zipf'"),
+        expect![[r#"
         x.toml:5:11: wrong value for `pattern`, found `'zipf'`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (with its skew: { zipf = 1.1 })
-    "#]]);
-    check_keys(&pattern("'uniform'"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &pattern("'uniform'"),
+        expect![[r#"
         x.toml:5:11: wrong value for `pattern`, found `'uniform'`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (uniformly random is "random")
-    "#]]);
-    check_keys(&pattern("{ zipf = 0 }"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &pattern("{ zipf = 0 }"),
+        expect![[r#"
         x.toml:5:20: wrong value for `zipf`, found `0`, allowed: a number above 0, up to 10, such as 1.1
-    "#]]);
-    check_keys(&pattern("{ zipf = -1.5 }"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &pattern("{ zipf = -1.5 }"),
+        expect![[r#"
         x.toml:5:20: wrong value for `zipf`, found `-1.5`, allowed: a number above 0, up to 10, such as 1.1
-    "#]]);
-    check_keys(&pattern("{ ziff = 1 }"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &pattern("{ ziff = 1 }"),
+        expect![[r#"
         x.toml:5:13: unknown key, found `ziff`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (did you mean `zipf`?)
-    "#]]);
-    check_keys(&pattern("{ hot_set = { area = '10%' } }"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &pattern("{ hot_set = { area = '10%' } }"),
+        expect![[r#"
         x.toml:5:23: `hot_set` lacks `accesses`, found `{ area = '10%' }`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } }
-    "#]]);
-    check_keys(&pattern("{ hot_set = { area = '0%', accesses = '100%' } }"), expect![[r#"
+    "#]],
+    );
+    check_keys(
+        &pattern("{ hot_set = { area = '0%', accesses = '100%' } }"),
+        expect![[r#"
         x.toml:5:32: wrong value for `area`, found `'0%'`, allowed: a share from 0.1 % to 99.9 %
         x.toml:5:49: wrong value for `accesses`, found `'100%'`, allowed: a share from 0.1 % to 99.9 %
-    "#]]);
+    "#]],
+    );
     check_keys(
         &pattern("{ zipf = 1, hot_set = { area = '10%', accesses = '90%' } }"),
         expect![[r#"
             x.toml:5:11: two forms at once exclude each other, found `{ zipf = 1, hot_set = { area = '10%', accesses = '90%' } }`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } }
         "#]],
     );
-    check_stream("arrival = 'poisson'\n", expect![[r#"
+    check_stream(
+        "arrival = 'poisson'\n",
+        expect![[r#"
         x.toml:9:11: wrong value for `arrival`, found `'poisson'`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" } (with its offered rate: { poisson = "1000/s" })
-    "#]]);
-    check_stream("arrival = { constant = '0/s' }\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "arrival = { constant = '0/s' }\n",
+        expect![[r#"
         x.toml:9:24: wrong value for `constant`, found `'0/s'`, allowed: a rate such as "10000/s" or "2.5k/s", from 0.001/s to 1000000000/s
-    "#]]);
+    "#]],
+    );
     check_stream(
         "arrival = { constant = '10/s', closed = { think_time = '1ms' } }\n",
         expect![[r#"
             x.toml:9:11: two forms at once exclude each other, found `{ constant = '10/s', closed = { think_time = '1ms' } }`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" }
         "#]],
     );
-    check_stream("arrival = { poisson = '10/s', think_time = '1ms' }\n", expect![[r#"
+    check_stream(
+        "arrival = { poisson = '10/s', think_time = '1ms' }\n",
+        expect![[r#"
         x.toml:9:31: unknown key, found `think_time`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" }
-    "#]]);
-    check_stream("arrival = { closed = '1ms' }\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "arrival = { closed = '1ms' }\n",
+        expect![[r#"
         x.toml:9:22: this is not a table, found `'1ms'`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" }
-    "#]]);
-    check_stream("arrival = { closed = { think = '1ms' } }\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "arrival = { closed = { think = '1ms' } }\n",
+        expect![[r#"
         x.toml:9:24: unknown key, found `think`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn sweeps_that_make_no_sense_are_refused() {
-    check_stream("workers = []\n", expect![[r#"
+    check_stream(
+        "workers = []\n",
+        expect![[r#"
         x.toml:9:11: `workers` has no values to go through, found `[]`, allowed: at least one value
-    "#]]);
-    check_stream("workers = [1, 2, 1]\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "workers = [1, 2, 1]\n",
+        expect![[r#"
         x.toml:9:18: `workers` has the value 1 twice, found `1`, allowed: each value once (`repeats` in [run] runs every load point several times)
-    "#]]);
-    check_stream("workers = [[1, 2], 3]\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "workers = [[1, 2], 3]\n",
+        expect![[r#"
         x.toml:9:12: wrong value for `workers`, found `[1, 2]`, allowed: a whole number from 1 to 1024
-    "#]]);
-    check_stream("workers = '1..8'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "workers = '1..8'\n",
+        expect![[r#"
         x.toml:9:11: `workers` is not a range, found `'1..8'`, allowed: "FIRST..LAST xFACTOR" or "FIRST..LAST step STEP", such as "1..32 x2" or "10..100 step 10" (say how to go from one value to the next: `x2` or `step 10`)
-    "#]]);
-    check_stream("workers = '1..8 x1'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "workers = '1..8 x1'\n",
+        expect![[r#"
         x.toml:9:11: `workers` is not a range, found `'1..8 x1'`, allowed: "FIRST..LAST xFACTOR" or "FIRST..LAST step STEP", such as "1..32 x2" or "10..100 step 10" (the factor is a whole number from 2)
-    "#]]);
-    check_stream("workers = '0..8 step 1'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "workers = '0..8 step 1'\n",
+        expect![[r#"
         x.toml:9:11: 0 in the range of `workers`, found `0..8 step 1`, allowed: a whole number from 1 to 1024
-    "#]]);
-    check_stream("workers = '1..4 step 0'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "workers = '1..4 step 0'\n",
+        expect![[r#"
         x.toml:9:11: `workers` is not a range, found `'1..4 step 0'`, allowed: "FIRST..LAST xFACTOR" or "FIRST..LAST step STEP", such as "1..32 x2" or "10..100 step 10" (it never reaches its end)
-    "#]]);
-    check_top("[run]\nrepeats = [1, 2]\n", expect![[r#"
+    "#]],
+    );
+    check_top(
+        "[run]\nrepeats = [1, 2]\n",
+        expect![[r#"
         x.toml:3:11: wrong value for `repeats`, found `[1, 2]`, allowed: a whole number from 1 to 1000
-    "#]]);
-    check_stream("workers = '1..1000 step 1'\nfiles = '1..100 step 1'\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "workers = '1..1000 step 1'\nfiles = '1..100 step 1'\n",
+        expect![[r#"
         x.toml:1:1: the sweeps and repeats multiply to too many runs, found 100000 runs, allowed: at most 10000 runs
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn impossible_combinations_are_refused() {
-    check_stream("area = '2GiB'\n", expect![[r#"
+    check_stream(
+        "area = '2GiB'\n",
+        expect![[r#"
         x.toml:9:8: the area of stream `db` is larger than its files, found 2 GiB, allowed: up to 1 GiB (1 x 1 GiB)
-    "#]]);
-    check_stream("area = '4KiB'\nfiles = 2\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "area = '4KiB'\nfiles = 2\n",
+        expect![[r#"
         x.toml:9:8: the area of stream `db` leaves nothing of each file, found 4 KiB, allowed: at least 8 KiB for 2 files
-    "#]]);
-    check_stream("area = '8KiB'\nfiles = 2\n", expect![[r#"
+    "#]],
+    );
+    check_stream(
+        "area = '8KiB'\nfiles = 2\n",
+        expect![[r#"
         x.toml:5:17: a transfer of stream `db` is larger than the part of each file that is touched, found 8 KiB, allowed: up to 4 KiB (`area` over `files`)
-    "#]]);
+    "#]],
+    );
     check_keys(
         "read='0%'\npattern='sequential'\ntransfer_size={'8k'='50%','16k'='50%'}",
         expect![[r#"
             x.toml:5:15: stream `db` is sequential with several transfer sizes, found `{'8k'='50%','16k'='50%'}`, allowed: one transfer size where the pattern is sequential (two streams, one for each size, can run together)
         "#]],
     );
-    check_keys("read='100%'\npattern='random'\ntransfer_size='8k'\nfsync_every=4", expect![[r#"
+    check_keys(
+        "read='100%'\npattern='random'\ntransfer_size='8k'\nfsync_every=4",
+        expect![[r#"
         x.toml:6:13: stream `db` has an fsync after writes but no writes, found `4`, allowed: `fsync_every` where `read` is below 100 %
-    "#]]);
+    "#]],
+    );
     check_keys(
         "read='100%'\npattern='sequential'\ntransfer_size='64MiB'\nworkers = 17",
         expect![[r#"
@@ -373,15 +554,24 @@ fn impossible_combinations_are_refused() {
             x.toml:1:1: the buffers of a run (queue depth x workers x transfer size) take too much memory, found 250 GiB, allowed: up to 64 GiB
         "#]],
     );
-    check_top("[run]\nmeasure = '10s'\ninterval = '3s'\n", expect![[r#"
+    check_top(
+        "[run]\nmeasure = '10s'\ninterval = '3s'\n",
+        expect![[r#"
         x.toml:3:11: `measure` is not a whole number of intervals, found 10s, allowed: a multiple of `interval` (3s) (`measure = "12s"` is the next one)
-    "#]]);
-    check_top("[run]\ninterval = '2s'\n", expect![[r#"
+    "#]],
+    );
+    check_top(
+        "[run]\ninterval = '2s'\n",
+        expect![[r#"
         nothing wrong
-    "#]]);
-    check_top("[run]\nmeasure = '30d'\ninterval = '10ms'\n", expect![[r#"
+    "#]],
+    );
+    check_top(
+        "[run]\nmeasure = '30d'\ninterval = '10ms'\n",
+        expect![[r#"
         x.toml:4:12: the interval is too short for so long a run, found `'10ms'`, allowed: at most 10000000 intervals in a run
-    "#]]);
+    "#]],
+    );
     check(
         "name='t'\n[stream.db]\nread='1%'\npattern='random'\ntransfer_size='8k'\nfile_size='4k'\nqueue_depth=1\n",
         expect![[r#"
@@ -405,40 +595,73 @@ fn a_gap_that_one_variant_leaves_is_told_once() {
 
 #[test]
 fn settings_of_the_command_line_are_checked_like_the_file() {
-    check_set(&["queue_depth"], expect![[r#"
+    check_set(
+        &["queue_depth"],
+        expect![[r#"
         --set:1:1: this sets nothing, found `queue_depth`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE or run.KEY=VALUE
-    "#]]);
-    check_set(&["queue_depth=x"], expect![[r#"
+    "#]],
+    );
+    check_set(
+        &["queue_depth=x"],
+        expect![[r#"
         --set:1:13: wrong value for `queue_depth`, found `x`, allowed: a whole number from 1 to 4096
-    "#]]);
-    check_set(&["queue_dept=1"], expect![[r#"
+    "#]],
+    );
+    check_set(
+        &["queue_dept=1"],
+        expect![[r#"
         --set:1:1: unknown key in a stream, found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
-    "#]]);
-    check_set(&["measure=10s"], expect![[r#"
+    "#]],
+    );
+    check_set(
+        &["measure=10s"],
+        expect![[r#"
         --set:1:1: unknown key in a stream, found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate (keys of [run] are set with `run.measure=…`)
-    "#]]);
-    check_set(&["run.measure=10", "bd.read=1%"], expect![[r#"
+    "#]],
+    );
+    check_set(
+        &["run.measure=10", "bd.read=1%"],
+        expect![[r#"
         --set:1:13: wrong value for `measure`, found `10`, allowed: a duration such as "30s", "2m" or "500ms", from 10ms to 720h (it lacks a unit: `"10s"` is 10 seconds)
         --set:1:1: there is no such stream, found `bd`, allowed: db, run
-    "#]]);
-    check_set(&["read.x=10"], expect![[r#"
+    "#]],
+    );
+    check_set(
+        &["read.x=10"],
+        expect![[r#"
         --set:1:6: `read` has nothing inside it, found `x`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE or run.KEY=VALUE
-    "#]]);
-    check_set(&["arrival.poison=10/s"], expect![[r#"
+    "#]],
+    );
+    check_set(
+        &["arrival.poison=10/s"],
+        expect![[r#"
         --set:1:9: unknown key, found `poison`, allowed: "closed", { closed = { think_time = "1ms" } }, { constant = "10000/s" } or { poisson = "10k/s" } (did you mean `poisson`?)
-    "#]]);
-    check_set(&["transfer_size={'8k'='50%'"], expect![[r#"
+    "#]],
+    );
+    check_set(
+        &["transfer_size={'8k'='50%'"],
+        expect![[r#"
         --set:1:26: this is not a value: unclosed inline table, expected `}`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE or run.KEY=VALUE
-    "#]]);
-    check_set(&["queue_depth=1,1"], expect![[r#"
+    "#]],
+    );
+    check_set(
+        &["queue_depth=1,1"],
+        expect![[r#"
         --set:1:15: `queue_depth` has the value 1 twice, found `1`, allowed: each value once (`repeats` in [run] runs every load point several times)
-    "#]]);
-    check_set(&["queue_depth="], expect![[r#"
+    "#]],
+    );
+    check_set(
+        &["queue_depth="],
+        expect![[r#"
         --set:1:13: wrong value for `queue_depth`, allowed: a whole number from 1 to 4096
-    "#]]);
-    check_set(&["="], expect![[r#"
+    "#]],
+    );
+    check_set(
+        &["="],
+        expect![[r#"
         --set:1:1: unknown key in a stream, found ``, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Every example and profile: it parses, it plans, it keeps to the schema, and its operations are the same as ever.
+//! Every example and profile: it parses, it plans, it keeps to the schema, and its operations are
+//! the same as ever.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -83,14 +84,14 @@ fn fingerprint(stream: &Stream, seed: u64) -> String {
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// If this fails, the same experiment does other operations than before: results are not comparable any more. Where
-/// that is meant, `UPDATE_EXPECT=1 cargo test -p workload` writes the file anew, and CHANGELOG.md says so under
-/// "Numbers".
+/// If this fails, the same experiment does other operations than before: results are not comparable
+/// any more. Where that is meant, `UPDATE_EXPECT=1 cargo test -p workload` writes the file anew,
+/// and CHANGELOG.md says so under "Numbers".
 #[test]
 fn the_operations_of_every_example_are_the_same_as_ever() {
     let mut found = String::from(
-        "# SHA-256 (first half) of the first 100,000 operations of each stream, in the first run of each variant.\n\
-         # Changed only on purpose: see crates/workload/tests/examples.rs.\n",
+        "# SHA-256 (first half) of the first 100,000 operations of each stream, in the first run \
+         of each variant.\n # Changed only on purpose: see crates/workload/tests/examples.rs.\n",
     );
     for (name, text) in experiments() {
         let plan = plan(&name, &text);

@@ -1,4 +1,5 @@
-//! From an experiment to a plan: what is laid over what, what is swept, in which order runs are done.
+//! From an experiment to a plan: what is laid over what, what is swept, in which order runs are
+//! done.
 
 use expect_test::{Expect, expect};
 use workload::experiment::{parse, parse_with};
@@ -42,28 +43,40 @@ fn check(text: &str, settings: &[&str], expected: Expect) {
 #[test]
 fn sweeps_multiply_and_the_first_written_changes_slowest() {
     let text = format!("{TWO_STREAMS}fsync_every = ['2..4 x2', 9]\n[run]\nmeasure=['5s','1m']\n");
-    check(&text, &[], expect![[r#"
+    check(
+        &text,
+        &[],
+        expect![[r#"
         two, run.measure=5s, log.fsync_every=2 #0
         two, run.measure=5s, log.fsync_every=4 #0
         two, run.measure=5s, log.fsync_every=9 #0
         two, run.measure=1m, log.fsync_every=2 #0
         two, run.measure=1m, log.fsync_every=4 #0
         two, run.measure=1m, log.fsync_every=9 #0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_setting_of_every_stream_is_one_axis_and_of_one_stream_its_own() {
-    check(TWO_STREAMS, &["queue_depth=1,8"], expect![[r#"
+    check(
+        TWO_STREAMS,
+        &["queue_depth=1,8"],
+        expect![[r#"
         two, queue_depth=1 #0
         two, queue_depth=8 #0
-    "#]]);
-    check(TWO_STREAMS, &["db.queue_depth=1,8", "log.dsync=false,true"], expect![[r#"
+    "#]],
+    );
+    check(
+        TWO_STREAMS,
+        &["db.queue_depth=1,8", "log.dsync=false,true"],
+        expect![[r#"
         two, db.queue_depth=1, log.dsync=false #0
         two, db.queue_depth=1, log.dsync=true #0
         two, db.queue_depth=8, log.dsync=false #0
         two, db.queue_depth=8, log.dsync=true #0
-    "#]]);
+    "#]],
+    );
     let plan = plan_with(TWO_STREAMS, &["queue_depth=1,8"]);
     let depths: Vec<Vec<u32>> = plan
         .runs()
@@ -86,10 +99,14 @@ fn sweeps_stand_inside_arrival_and_pattern_and_in_options() {
             two, db.arrival=poisson 2000/s, db.pattern=zipf 1.1 #0
         "#]],
     );
-    check(TWO_STREAMS, &["db.arrival={constant='100/s'},closed"], expect![[r#"
+    check(
+        TWO_STREAMS,
+        &["db.arrival={constant='100/s'},closed"],
+        expect![[r#"
         two, db.arrival=constant 100/s #0
         two, db.arrival=closed #0
-    "#]]);
+    "#]],
+    );
     check(
         TWO_STREAMS,
         &["db.transfer_size=4k,{'8k'='70%','64k'='30%'}", "db.pattern={zipf=1.1}"],
@@ -98,10 +115,14 @@ fn sweeps_stand_inside_arrival_and_pattern_and_in_options() {
             two, db.transfer_size=70% 8KiB + 30% 64KiB #0
         "#]],
     );
-    check(TWO_STREAMS, &["db.pattern.hot_set={area=['10%','20%'],accesses='90%'}"], expect![[r#"
+    check(
+        TWO_STREAMS,
+        &["db.pattern.hot_set={area=['10%','20%'],accesses='90%'}"],
+        expect![[r#"
         two, db.pattern=hot set 90% in 10% #0
         two, db.pattern=hot set 90% in 20% #0
-    "#]]);
+    "#]],
+    );
     check(
         TWO_STREAMS,
         &["db.arrival.closed.think_time=0,1ms", "stream.log.read=0%"],
@@ -126,11 +147,15 @@ fn variants_lie_over_streams_and_the_command_line_over_variants() {
         queue_depth = 2
         "
     );
-    check(&text, &[], expect![[r#"
+    check(
+        &text,
+        &[],
+        expect![[r#"
         deep, queue_depth=16 #0
         deep, queue_depth=32 #0
         large #0
-    "#]]);
+    "#]],
+    );
     let plan = plan_with(&text, &["db.queue_depth=7"]);
     let shown: Vec<String> = plan
         .runs()
@@ -142,7 +167,8 @@ fn variants_lie_over_streams_and_the_command_line_over_variants() {
     expect![[r#"
         deep: [(7, 8192), (16, 4096)]
         deep: [(7, 8192), (32, 4096)]
-        large: [(7, 65536), (1, 4096)]"#]].assert_eq(&shown.join("\n"));
+        large: [(7, 65536), (1, 4096)]"#]]
+    .assert_eq(&shown.join("\n"));
 }
 
 #[test]
@@ -173,12 +199,16 @@ fn a_setting_of_the_command_line_fills_a_gap_of_the_file() {
 
 #[test]
 fn repeats_follow_one_another_as_written() {
-    check(TWO_STREAMS, &["db.queue_depth=1,2", "run.repeats=2"], expect![[r#"
+    check(
+        TWO_STREAMS,
+        &["db.queue_depth=1,2", "run.repeats=2"],
+        expect![[r#"
         two, db.queue_depth=1 #0
         two, db.queue_depth=1 #1
         two, db.queue_depth=2 #0
         two, db.queue_depth=2 #1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

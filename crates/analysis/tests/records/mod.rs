@@ -1,4 +1,5 @@
-//! Records made by hand, for tests: every number in them is chosen, so every number that comes out is known.
+//! Records made by hand, for tests: every number in them is chosen, so every number that comes out
+//! is known.
 
 // Each test program takes what it needs.
 #![allow(dead_code, unreachable_pub, missing_docs)]
@@ -94,7 +95,8 @@ pub fn run(variant: &str, streams: Vec<Stream>, warm_up: u64, measure: u64) -> R
     }
 }
 
-/// Interval `index` of one second; each stream has one worker that used half its processor, the process 0.6 of one.
+/// Interval `index` of one second; each stream has one worker that used half its processor, the
+/// process 0.6 of one.
 pub fn interval(index: u32, streams: Vec<StreamInterval>) -> Interval {
     let workers = (0..streams.len() as u32)
         .map(|stream| WorkerInterval { stream, lane: 0, cpu_ns: SECOND_NS / 2 })

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
         writeln!(out)?;
     } else {
         for (what, value) in &planned.assumed {
-            terminal.note(&format!("assumed {what}: {value}"));
+            terminal.note_wrapped(&format!("assumed {what}: {value}"));
         }
         write!(out, "{}", plan_text(&planned.plan, &space_lines(&planned, survey.as_ref())))?;
     }

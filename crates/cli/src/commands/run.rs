@@ -77,7 +77,7 @@ fn say_what_is_assumed(
     terminal: &Terminal,
 ) {
     for (what, value) in &planned.assumed {
-        terminal.note(&format!("assumed {what}: {value}"));
+        terminal.note_wrapped(&format!("assumed {what}: {value}"));
     }
     if let Some(directory) = directory {
         let storage = directory.storage();

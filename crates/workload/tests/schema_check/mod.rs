@@ -1,5 +1,6 @@
-//! As much of JSON Schema as our schema uses, written from the specification (draft 2020-12): a check that shares no
-//! code with what makes the schema. A keyword that is not known here fails the test.
+//! As much of JSON Schema as our schema uses, written from the specification (draft 2020-12): a
+//! check that shares no code with what makes the schema. A keyword that is not known here fails the
+//! test.
 
 use regex_lite::Regex;
 use serde_json::Value;
