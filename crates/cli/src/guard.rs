@@ -71,7 +71,8 @@ mod tests {
         };
         assert_eq!(run(in_a_thread, &terminal), Exit::OwnBug);
         assert_eq!(run(|| panic!("main's invariant"), &terminal), Exit::OwnBug);
-        // The flag belongs to the process; other tests of this file must not see it.
+        // Flag and hook belong to the process, which has other tests.
         PANICKED.store(false, Ordering::SeqCst);
+        drop(std::panic::take_hook());
     }
 }
