@@ -55,10 +55,10 @@ impl FromStr for OpsPerSec {
         let number = parse_number(number).ok_or_else(wrong)?;
         let unit = unit.to_ascii_lowercase();
         let unit = unit.strip_suffix("/s").unwrap_or(&unit).trim();
-        let unit = unit.strip_suffix("ops").or_else(|| unit.strip_suffix("iops")).unwrap_or(unit);
+        let unit = unit.strip_suffix("iops").or_else(|| unit.strip_suffix("ops")).unwrap_or(unit);
         // Rates of operations are counted in thousands, never in 1,024s.
         let factor = match unit.trim() {
-            "" | "i" => 1.0,
+            "" => 1.0,
             "k" => 1e3,
             "m" => 1e6,
             _ => return Err(wrong()),

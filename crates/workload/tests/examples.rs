@@ -91,7 +91,7 @@ fn fingerprint(stream: &Stream, seed: u64) -> String {
 fn the_operations_of_every_example_are_the_same_as_ever() {
     let mut found = String::from(
         "# SHA-256 (first half) of the first 100,000 operations of each stream, in the first run \
-         of each variant.\n # Changed only on purpose: see crates/workload/tests/examples.rs.\n",
+         of each variant.\n# Changed only on purpose: see crates/workload/tests/examples.rs.\n",
     );
     for (name, text) in experiments() {
         let plan = plan(&name, &text);
