@@ -308,10 +308,10 @@ mod tests {
             stream_line("12s", "a-very-long-name", &none, false),
         ];
         expect_test::expect![[r#"
-              time phase   stream       ops/s    MiB/s    mean     p99  outst   cpu errors
-               12s measure database    102345    799.2 60.3 us 1.91 ms   32.0   98%      3
-               12s warm up a-very-lo   102345    799.2       -       -   32.0            3"#]]
-        .assert_eq(&lines.join("\n"));
+            |  time phase   stream       ops/s    MiB/s    mean     p99  outst   cpu errors
+            |   12s measure database    102345    799.2 60.3 us 1.91 ms   32.0   98%      3
+            |   12s warm up a-very-lo   102345    799.2       -       -   32.0            3"#]]
+        .assert_eq(&format!("|{}", lines.join("\n|")));
         assert!(lines.iter().all(|line| line.chars().count() <= 79));
     }
 

@@ -3,13 +3,14 @@
 //! A description of a stream is printed where it differs from the one before, so that a sweep of
 //! twenty queue depths stays readable.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use units::{Bytes, OpsPerSec, print_duration};
 use workload::arrival::Arrival;
 use workload::pattern::AccessPattern;
-use workload::plan::{FileSet, Plan, Run, Stream, TargetSpec};
+use workload::plan::{FileSet, Plan, Run, Stream, TargetSpec, WeightedSize};
 
 use crate::live::{engine_name, whole_seconds};
 use crate::terminal::wrapped;
@@ -40,9 +41,9 @@ pub(crate) fn plan_text(plan: &Plan, space: &str) -> String {
     let after = if space.is_empty() { "" } else { ", not counting the fill" };
     head(&mut out, "runs", &format!("{runs}, {time} in all{after}"));
     out.push('\n');
-    let mut before: Vec<String> = Vec::new();
+    let mut described = BTreeMap::new();
     for run in plan.runs() {
-        run_lines(&mut out, run, &mut before);
+        run_lines(&mut out, run, &mut described);
     }
     out
 }
@@ -52,7 +53,8 @@ pub(crate) fn head(out: &mut String, label: &str, text: &str) {
     let _ = writeln!(out, "{label:<11} {text}");
 }
 
-fn run_lines(out: &mut String, run: &Run, before: &mut Vec<String>) {
+/// `described[variant]` is what was last said of its streams; it is said again where it differs.
+fn run_lines<'p>(out: &mut String, run: &'p Run, described: &mut BTreeMap<&'p str, Vec<String>>) {
     let phases = run.phases;
     let repeat =
         if run.repeat == 0 { String::new() } else { format!(", repeat {}", run.repeat + 1) };
@@ -64,68 +66,86 @@ fn run_lines(out: &mut String, run: &Run, before: &mut Vec<String>) {
         print_duration(Duration::from_nanos(phases.measure_ns)),
         print_duration(Duration::from_nanos(phases.warm_up_ns)),
     );
-    let described: Vec<String> =
-        run.streams.iter().map(|stream| stream_words(stream, run)).collect();
-    if described != *before {
-        for words in &described {
-            for line in wrapped(words, TEXT_WIDTH) {
-                let _ = writeln!(out, "      {line}");
-            }
+    let words: Vec<String> = run.streams.iter().map(|stream| stream_words(stream, run)).collect();
+    if described.get(run.variant.as_str()) != Some(&words) {
+        for line in words.iter().flat_map(|words| wrapped(words, TEXT_WIDTH)) {
+            let _ = writeln!(out, "      {line}");
         }
+        described.insert(&run.variant, words);
     }
-    *before = described;
 }
 
 const TEXT_WIDTH: usize = 74;
 
-/// A stream's operations, without the queue depth where the load point names it.
+/// A stream's operations. What the load point names is not repeated, so that all load points of a sweep have the same
+/// description.
 fn stream_words(stream: &Stream, run: &Run) -> String {
-    let mut words = format!("{}: {}", stream.name, mix_words(stream.read_permille));
-    let sizes: Vec<String> = stream
-        .transfer_sizes
-        .iter()
-        .map(|size| {
-            let bytes = Bytes::new(size.size_bytes);
-            if stream.transfer_sizes.len() == 1 {
-                bytes.to_string()
-            } else {
-                format!("{bytes} x{}", size.weight)
-            }
-        })
-        .collect();
-    let _ = write!(words, " of {}, {}", sizes.join(" / "), pattern_words(stream.access_pattern));
+    let named = |key: &str| {
+        let of_stream = format!("{}.{key}", stream.name);
+        run.parameters.iter().any(|(name, _)| name == key || *name == of_stream)
+    };
+    let or_named = |key: &str, words: String| {
+        if named(key) { format!("{} as named", label(key)) } else { words }
+    };
     let set = stream.working_set;
-    let _ = write!(
-        words,
-        " over {} x {}",
-        set.files,
-        Bytes::new(set.area_bytes.min(set.file_size_bytes))
-    );
-    let _ = write!(
-        words,
-        "; {} {}",
-        stream.workers,
-        if stream.workers == 1 { "worker" } else { "workers" },
-    );
-    if !run.parameters.iter().any(|(key, _)| key.ends_with("queue_depth")) {
-        let _ = write!(words, " x queue depth {}", stream.queue_depth);
+    let mut parts = vec![
+        or_named("read", mix_words(stream.read_permille)),
+        or_named("transfer_size", sizes_words(&stream.transfer_sizes)),
+        or_named("pattern", pattern_words(stream.access_pattern)),
+        format!("{} x {}", set.files, Bytes::new(set.area_bytes.min(set.file_size_bytes))),
+        or_named("workers", count_words(u64::from(stream.workers), "worker")),
+    ];
+    if !named("queue_depth") {
+        parts.push(format!("queue depth {}", stream.queue_depth));
     }
-    let _ = write!(words, ", {}", arrival_words(stream.arrival));
-    words.push_str(if stream.direct { ", direct" } else { ", buffered" });
-    if stream.dsync {
-        words.push_str(", O_DSYNC");
+    parts.push(or_named("arrival", arrival_words(stream.arrival)));
+    parts.push(or_named("direct", if stream.direct { "direct" } else { "buffered" }.to_owned()));
+    if named("dsync") || stream.dsync {
+        parts.push(or_named("dsync", "O_DSYNC".to_owned()));
     }
-    if let Some(writes) = stream.fsync_every_writes {
-        let _ = write!(words, ", fsync every {writes} writes");
+    match stream.fsync_every_writes {
+        Some(writes) => {
+            let words = format!("fsync every {}", count_words(u64::from(writes), "write"));
+            parts.push(or_named("fsync_every", words));
+        }
+        None if named("fsync_every") => parts.push(or_named("fsync_every", String::new())),
+        None => {}
     }
-    words
+    format!("{}: {}", stream.name, parts.join(", "))
+}
+
+/// What a key sets, in words.
+fn label(key: &str) -> &str {
+    match key {
+        "read" => "share of reads",
+        "transfer_size" => "transfer size",
+        "fsync_every" => "fsync",
+        other => other,
+    }
+}
+
+fn count_words(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// `8 KiB`, or `70% 4 KiB / 30% 32 KiB`.
+fn sizes_words(sizes: &[WeightedSize]) -> String {
+    let [one] = sizes else {
+        let sum: u64 = sizes.iter().map(|size| u64::from(size.weight)).sum();
+        let share = |size: &WeightedSize| {
+            let percent = f64::from(size.weight) * 100.0 / sum.max(1) as f64;
+            format!("{}% {}", (percent * 10.0).round() / 10.0, Bytes::new(size.size_bytes))
+        };
+        return sizes.iter().map(share).collect::<Vec<_>>().join(" / ");
+    };
+    Bytes::new(one.size_bytes).to_string()
 }
 
 fn mix_words(read_permille: u16) -> String {
     match read_permille {
         0 => "writes".to_owned(),
         1000 => "reads".to_owned(),
-        reads => format!("{} % reads", f64::from(reads) / 10.0),
+        reads => format!("{}% reads", f64::from(reads) / 10.0),
     }
 }
 
@@ -136,7 +156,7 @@ fn pattern_words(pattern: AccessPattern) -> String {
         AccessPattern::Uniform => "uniform random".to_owned(),
         AccessPattern::Zipf { theta } => format!("zipf {theta}"),
         AccessPattern::HotSet { area_permille, accesses_permille } => format!(
-            "hot set ({} % of operations on {} %)",
+            "hot set ({}% of operations on {}%)",
             percent(accesses_permille),
             percent(area_permille)
         ),
@@ -145,9 +165,12 @@ fn pattern_words(pattern: AccessPattern) -> String {
 
 fn arrival_words(arrival: Arrival) -> String {
     match arrival {
-        Arrival::Closed { think_time_ns: 0 } => "closed".to_owned(),
+        Arrival::Closed { think_time_ns: 0 } => "closed loop".to_owned(),
         Arrival::Closed { think_time_ns } => {
-            format!("closed, think time {}", print_duration(Duration::from_nanos(think_time_ns)))
+            format!(
+                "closed loop with think time {}",
+                print_duration(Duration::from_nanos(think_time_ns))
+            )
         }
         Arrival::Constant { offered_rate } => {
             format!("constant {}", OpsPerSec::new(offered_rate))
@@ -177,10 +200,10 @@ fn files_words(set: &FileSet) -> String {
     }
     let percent = |permille: u16| f64::from(permille) / 10.0;
     if set.data.compressible_permille > 0 {
-        let _ = write!(words, ", compressible by {} %", percent(set.data.compressible_permille));
+        let _ = write!(words, ", compressible by {}%", percent(set.data.compressible_permille));
     }
     if set.data.duplicate_permille > 0 {
-        let _ = write!(words, ", {} % duplicates", percent(set.data.duplicate_permille));
+        let _ = write!(words, ", {}% duplicates", percent(set.data.duplicate_permille));
     }
     words
 }
