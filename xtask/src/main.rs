@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod bench;
 mod check;
 mod install;
 mod tidy;
@@ -22,7 +23,9 @@ Commands:
   tidy               check the rules of the house (ARCHITECTURE.md, CONTRIBUTING.md)
   check              everything: format, tidy, clippy, tests, the report in a browser
   check --fast       the same without the browser
-  check --install    first install the Debian packages that the tests need and that are missing
+  check --install    first install the Debian packages that the tests need and that are missing  bench [--pairs N] [--seconds S] [--directory DIR] [ROW...]
+                     what we cost and deliver beside Debian's fio, alternately, pinned to one
+                     processor; writes bench/runs/DATE-MACHINE/
 ";
 
 fn main() -> ExitCode {
@@ -33,6 +36,9 @@ fn main() -> ExitCode {
         ["check", flags @ ..] => check::Options::parse(flags)
             .map_err(anyhow::Error::msg)
             .and_then(|options| check::run(&root(), options)),
+        ["bench", words @ ..] => bench::Options::parse(words, &root())
+            .map_err(anyhow::Error::msg)
+            .and_then(|options| bench::run(&root(), &options)),
         [] | ["help" | "--help" | "-h"] => write!(std::io::stdout(), "{USAGE}").map_err(Into::into),
         other => Err(anyhow::anyhow!("no command `{}`\n\n{USAGE}", other.join(" "))),
     };

@@ -11,6 +11,7 @@
 pub mod clock;
 pub mod drive;
 pub mod probe;
+pub mod processor;
 pub mod run;
 pub mod schedule;
 pub mod slots;

@@ -1,10 +1,8 @@
 //! Which engine serves a target better: a short trial of both, before the first run.
 
-use std::io;
 use std::time::{Duration, Instant};
 
 use metrics::run_record::EngineUsed;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use target::posix::FileAccess;
 use target::psync::Psync;
 use target::ring::RingFiles;
@@ -104,21 +102,4 @@ fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, Targe
         free.extend(done.drain(..).map(|completion| completion.tag));
     }
     Ok(rate)
-}
-
-/// The processors this process may use, in order.
-pub fn processors() -> Vec<usize> {
-    let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
-    (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
-}
-
-/// Pins the calling thread to one processor.
-///
-/// # Errors
-/// The kernel refuses.
-pub fn pin(processor: usize) -> io::Result<()> {
-    let mut set = CpuSet::new();
-    set.set(processor);
-    sched_setaffinity(None, &set)?;
-    Ok(())
 }

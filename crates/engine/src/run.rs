@@ -372,7 +372,7 @@ fn stuck(
 /// One job for each thread.
 fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
     let run = &request.assignment.run;
-    let processors = if request.pin { crate::probe::processors() } else { Vec::new() };
+    let processors = if request.pin { crate::processor::processors() } else { Vec::new() };
     let mut jobs: Vec<Job> = Vec::new();
     for (stream_index, stream) in run.streams.iter().enumerate() {
         let access = request.directory.as_ref().map(|directory| FileAccess {
@@ -462,11 +462,13 @@ impl Thread {
         tally: Box<Tally>,
     ) -> Result<Ended, TargetError> {
         if let Some(processor) = job.processor {
-            crate::probe::pin(processor).map_err(|source| TargetError::Drive {
+            crate::processor::pin(processor).map_err(|source| TargetError::Drive {
                 target: "a processor".to_owned(),
                 source,
             })?;
         }
+        // A refusal costs up to 50 us of schedule delay, which is recorded as such.
+        drop(crate::processor::wake_exactly());
         let depth = job.assigned.queue_depth;
         match (&job.access, job.engine) {
             (None, _) => self.with_schedule(job, Null::new(depth), handover, tally),

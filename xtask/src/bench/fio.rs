@@ -1,0 +1,49 @@
+//! The peer: Debian's fio.
+
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::child;
+use super::table::Sample;
+
+/// `fio-3.33`.
+pub(crate) fn version() -> Result<String> {
+    let output = Command::new("fio").arg("--version").output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Runs one job with these arguments for `seconds`.
+pub(crate) fn measure(arguments: &[&str], seconds: u32) -> Result<Sample> {
+    let mut all: Vec<String> = [
+        "--name=bench",
+        "--time_based",
+        "--thread",
+        "--invalidate=0",
+        "--lat_percentiles=1",
+        "--output-format=json",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    all.push(format!("--runtime={seconds}"));
+    all.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+    let finished = child::run("fio", &all, true)?;
+    // A note before the document is allowed for in fio's own clients, too.
+    let start = finished.stdout.find('{').context("fio printed no JSON")?;
+    let document: Value = serde_json::from_str(&finished.stdout[start..])?;
+    let job = &document["jobs"][0];
+    let of = |direction: &str, field: &str| job[direction][field].as_f64().unwrap_or(0.0);
+    let operations = of("read", "total_ios") + of("write", "total_ios");
+    let read = &job["read"];
+    Ok(Sample {
+        operations,
+        cpu_us_per_op: finished.cpu_seconds * 1e6 / operations,
+        ops_per_sec: of("read", "iops") + of("write", "iops"),
+        resident_max_bytes: finished.resident_max_bytes,
+        service_mean_ns: read["clat_ns"]["mean"].as_f64().unwrap_or(f64::NAN),
+        service_p99_ns: read["clat_ns"]["percentile"]["99.000000"].as_f64().unwrap_or(f64::NAN),
+        total_mean_ns: read["lat_ns"]["mean"].as_f64().unwrap_or(f64::NAN),
+        total_p99_ns: read["lat_ns"]["percentile"]["99.000000"].as_f64().unwrap_or(f64::NAN),
+    })
+}

@@ -1,0 +1,105 @@
+//! Our side: the program as a user runs it, with everything recorded and stored.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::child;
+use super::table::Sample;
+
+/// The built program and where it may write.
+#[derive(Clone, Debug)]
+pub(crate) struct Ours {
+    pub(crate) program: PathBuf,
+    pub(crate) scratch: PathBuf,
+}
+
+/// Builds the program as a user would, and says where it is.
+pub(crate) fn build(root: &Path) -> Result<PathBuf> {
+    cargo(root, &["build", "--release", "--package", "cli"])?;
+    Ok(root.join("target/release/fourcorners"))
+}
+
+/// Runs cargo in the checkout.
+pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
+    let status = Command::new("cargo").args(arguments).current_dir(root).status()?;
+    if !status.success() {
+        bail!("cargo {} failed", arguments.join(" "));
+    }
+    Ok(())
+}
+
+impl Ours {
+    /// Runs one stream, described by the lines of `[stream.bench]`, for `seconds` without warm-up, so that every
+    /// operation is counted.
+    pub(crate) fn measure(
+        &self,
+        target: &str,
+        stream: &str,
+        engine: &str,
+        seconds: u32,
+        pinned: bool,
+    ) -> Result<Sample> {
+        let finished = self.run(target, stream, engine, seconds, pinned)?;
+        let document: Value = serde_json::from_str(&finished.stdout).context("read our JSON")?;
+        let total = &document["load_points"][0]["merged"]["total"];
+        let data = &total["data"];
+        let operations = data["completed"].as_f64().context("operations in our JSON")?;
+        let times = &data["service_time"];
+        let p99 = times["percentiles"]
+            .as_array()
+            .and_then(|all| all.iter().find(|p| p["fraction"].as_f64() == Some(0.99)))
+            .and_then(|p| p["value_ns"].as_f64());
+        Ok(Sample {
+            operations,
+            cpu_us_per_op: finished.cpu_seconds * 1e6 / operations,
+            ops_per_sec: data["achieved_rate_ops_per_sec"]["value"].as_f64().unwrap_or(f64::NAN),
+            resident_max_bytes: finished.resident_max_bytes,
+            service_mean_ns: times["mean_ns"]["value"].as_f64().unwrap_or(f64::NAN),
+            service_p99_ns: p99.unwrap_or(f64::NAN),
+            total_mean_ns: times["mean_ns"]["value"].as_f64().unwrap_or(f64::NAN),
+            total_p99_ns: p99.unwrap_or(f64::NAN),
+        })
+    }
+
+    /// The engine that the probe chooses.
+    pub(crate) fn engine_chosen(&self, target: &str, stream: &str) -> Result<String> {
+        let finished = self.run(target, stream, "auto", 1, true)?;
+        let document: Value = serde_json::from_str(&finished.stdout).context("read our JSON")?;
+        Ok(document["engine"].as_str().context("engine in our JSON")?.to_owned())
+    }
+
+    fn run(
+        &self,
+        target: &str,
+        stream: &str,
+        engine: &str,
+        seconds: u32,
+        pinned: bool,
+    ) -> Result<child::Finished> {
+        let experiment = self.scratch.join("bench.toml");
+        let text = format!(
+            "name = \"bench\"\n[run]\nwarm_up = \"0s\"\nmeasure = \"{seconds}s\"\n\
+             interval = \"1s\"\nrepeats = 1\nseed = 1\n[stream.bench]\n{stream}\n"
+        );
+        std::fs::write(&experiment, text).context("write the experiment")?;
+        let store = self.scratch.join("store");
+        let words = [
+            "run",
+            target,
+            "--workload",
+            &experiment.display().to_string(),
+            "--engine",
+            engine,
+            "--store",
+            &store.display().to_string(),
+            "--json",
+            "--no-report",
+            "--no-progress",
+        ];
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        child::run(&self.program.display().to_string(), &words, pinned)
+    }
+}
