@@ -79,10 +79,24 @@ fn table(blocks: &[Block<'_>], width: usize, out: &mut String) {
         heading(&top, label_width, &times, &widths, out);
         line(&low, label_width, HEADINGS.iter().map(|h| h.1), &widths, out);
         for (row, cells) in block.rows.iter().zip(cells) {
+            let start = out.len();
             line(&row.label, label_width, cells.iter().map(String::as_str), &widths, out);
+            shorten(start, width, out);
         }
     }
     out.push('\n');
+}
+
+/// Cuts the row that begins at byte `start` to `width`: only the marks at its end can be too many, and `+` says so.
+fn shorten(start: usize, width: usize, out: &mut String) {
+    let row = out[start..].trim_end();
+    let marks = row.len() - row.trim_end_matches(|c: char| c.is_ascii_lowercase()).len();
+    let over = row.chars().count().saturating_sub(width);
+    if over > 0 && marks > over + 1 {
+        let end = start + row.len() - over - 1;
+        out.truncate(end);
+        out.push_str("+\n");
+    }
 }
 
 /// The upper line of the headings, in which the times share one.
@@ -95,6 +109,8 @@ fn heading(label: &str, label_width: usize, times: &str, widths: &[usize], out: 
     let mut spans: Vec<usize> = widths[..TIMES_FROM].to_vec();
     spans.push(shared.iter().sum::<usize>() + TIMES - 1);
     spans.extend(&widths[times_end..]);
+    let middle = format!("{times:^width$}", width = spans[TIMES_FROM]);
+    cells[TIMES_FROM] = &middle;
     line(label, label_width, cells.into_iter(), &spans, out);
 }
 

@@ -1,0 +1,25 @@
+//! Writes the outputs of the test records into a directory, for the browser test and for looking at them:
+//! `cargo run -p report --example fixture_report -- DIR`.
+
+#[path = "../tests/fixture/mod.rs"]
+mod fixture;
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let directory = PathBuf::from(std::env::args_os().nth(1).ok_or("name a directory")?);
+    fs::create_dir_all(&directory)?;
+    for (name, record) in
+        [("four-corners", fixture::four_corners()), ("troubled", fixture::troubled())]
+    {
+        let findings = analysis::analyze(&record);
+        let path = |ending: &str| directory.join(format!("{name}.{ending}"));
+        fs::write(path("html"), report::html::render(&findings)?)?;
+        fs::write(path("txt"), report::text::summary(&findings, 80))?;
+        report::json::write(&findings, &mut File::create(path("json"))?)?;
+        report::csv::write(&findings, &mut File::create(path("csv"))?)?;
+        report::hgrm::write(&findings, &mut File::create(path("hgrm"))?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+// A report, opened from disk in a real browser: it works alone, shows the numbers of the JSON export, draws every
+// chart, and prints. REPORT_DIR holds NAME.html and NAME.json for each name below; run.sh makes them.
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import { launch, openPage } from "./browser.mjs";
+
+const directory = process.env.REPORT_DIR;
+assert.ok(directory, "REPORT_DIR names the directory with the reports");
+const pictures = process.env.PICTURE_DIR ?? mkdtempSync(path.join(tmpdir(), "report-pictures-"));
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+});
+
+// The number in a cell, or null where there is none.
+function numberIn(cell) {
+  const text = cell.replaceAll(",", "").replace("%", "").trim();
+  return ["", "-", "too few"].includes(text) ? null : Number(text);
+}
+
+// A printed number has at least three digits: half a unit of the third is the most it may be off.
+function assertPrinted(cell, value, what) {
+  const printed = numberIn(cell);
+  if (value === null || value === undefined) {
+    assert.equal(printed, null, `${what}: printed "${cell}", exported nothing`);
+    return;
+  }
+  assert.notEqual(printed, null, `${what}: printed "${cell}", exported ${value}`);
+  assert.ok(Number.isFinite(printed), `${what}: "${cell}" is no number`);
+  const tolerance = Math.max(Math.abs(value) * 0.0051, 0.0005);
+  assert.ok(Math.abs(printed - value) <= tolerance, `${what}: printed ${printed}, exported ${value}`);
+}
+
+function percentile(operation, name) {
+  const value = operation.response_time.percentiles.find((p) => p.name === name).value_ns;
+  return value === null ? null : value / 1e3;
+}
+
+// The cells that a row must have, from the export alone.
+function expectedCells(document, row) {
+  const summary = document.load_points[row.loadPoint].merged;
+  const total = summary.total.name === row.stream;
+  const stream = total ? summary.total : summary.streams.find((s) => s.name === row.stream);
+  const whole = row.operation === "data";
+  const operation = whole ? stream.data : stream.kinds.find((k) => k.operation === row.operation);
+  const rate = operation.achieved_rate_ops_per_sec;
+  const relative = rate?.uncertainty != null && rate.value !== 0 ? (rate.uncertainty / rate.value) * 100 : null;
+  const mean = operation.response_time.mean_ns;
+  const cpu = summary.process_cpu_ns_per_op;
+  return {
+    "achieved rate": rate?.value ?? null,
+    uncertainty: relative,
+    throughput: operation.throughput_bytes_per_sec ? operation.throughput_bytes_per_sec.value / 2 ** 20 : null,
+    mean: mean ? mean.value / 1e3 : null,
+    p50: percentile(operation, "p50"),
+    p99: percentile(operation, "p99"),
+    "p99.9": percentile(operation, "p99.9"),
+    outstanding: whole ? (stream.outstanding_mean_ops?.value ?? null) : null,
+    cpu: whole && total ? (cpu ? cpu.value / 1e3 : null) : null,
+  };
+}
+
+async function openEverything(page) {
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll("details")) details.open = true;
+  });
+  // The toggle events are delivered in tasks of their own.
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("[data-chart]")].every((node) => node.querySelector("svg")),
+  );
+}
+
+for (const name of ["four-corners", "troubled"]) {
+  describe(name, () => {
+    const file = path.join(directory, `${name}.html`);
+    const url = pathToFileURL(file).href;
+    const exported = JSON.parse(readFileSync(path.join(directory, `${name}.json`), "utf8"));
+
+    test("opens without a complaint and asks nobody for anything", async () => {
+      const { context, page, complaints, requests } = await openPage(browser, url);
+      await openEverything(page);
+      assert.deepEqual(complaints, []);
+      assert.deepEqual(requests, []);
+      assert.ok(statSync(file).size < 4e6, "a report is smaller than 4 MB");
+      const title = await page.locator("h1").textContent();
+      assert.equal(title, exported.name);
+      await context.close();
+    });
+
+    test("every cell of the results equals the export", async () => {
+      const { context, page } = await openPage(browser, url);
+      const rows = await page.locator("#results tbody tr[data-load-point]").evaluateAll((found) =>
+        found.map((row) => ({
+          loadPoint: Number(row.dataset.loadPoint),
+          stream: row.dataset.stream,
+          operation: row.dataset.operation,
+          cells: [...row.querySelectorAll("td")].map((cell) => cell.textContent),
+        })),
+      );
+      assert.ok(rows.length >= exported.load_points.length);
+      for (const row of rows) {
+        const expected = expectedCells(exported, row);
+        for (const [place, [what, value]] of Object.entries(expected).entries()) {
+          assertPrinted(row.cells[place], value, `${row.stream}, ${row.operation}, ${what}`);
+        }
+        if (row.operation !== "data") continue;
+        const codes = exported.load_points[row.loadPoint].warnings;
+        const marks = exported.warnings.filter((w) => codes.includes(w.code)).map((w) => w.mark);
+        for (const mark of row.cells.at(-1)) assert.ok(marks.includes(mark), `mark ${mark}`);
+      }
+      const shown = new Set(rows.map((row) => row.loadPoint));
+      assert.equal(shown.size, exported.load_points.length, "every load point has a row");
+      await context.close();
+    });
+
+    test("every warning stands there in words, and so does the command", async () => {
+      const { context, page } = await openPage(browser, url);
+      const text = await page.locator("main").innerText();
+      for (const warning of exported.warnings) {
+        assert.ok(text.includes(warning.remedy), warning.code);
+        for (const sighting of warning.sightings) assert.ok(text.includes(sighting.seen), sighting.seen);
+      }
+      for (const note of exported.notes) assert.ok(text.includes(note), note);
+      for (const entry of exported.environment) assert.ok(text.includes(entry.value), entry.name);
+      assert.ok(text.includes(exported.repeat_command));
+      await context.close();
+    });
+
+    test("every chart has drawn its lines and says in words what it shows", async () => {
+      const { context, page } = await openPage(browser, url);
+      await openEverything(page);
+      const charts = await page.locator("[data-chart]").evaluateAll((nodes) =>
+        nodes.map((node) => ({
+          label: node.getAttribute("aria-label"),
+          caption: node.parentElement.querySelector("figcaption").textContent,
+          // Lines are paths without filling; axes and symbols are there without any data too.
+          lines: [...node.querySelectorAll("svg path")].filter((p) => {
+            const box = p.getBBox();
+            return p.getAttribute("fill") === "none" && box.width > 20;
+          }).length,
+          symbols: node.querySelectorAll("svg path").length,
+        })),
+      );
+      assert.ok(charts.length >= 5);
+      for (const chart of charts) {
+        assert.ok(chart.lines > 0 || chart.symbols > 3, `nothing drawn: ${chart.caption}`);
+        assert.ok(chart.label?.length > 20, `no description: ${chart.caption}`);
+        assert.ok(chart.caption.length > 20);
+      }
+      await context.close();
+    });
+
+    test("follows the light and dark preference and prints in light", async () => {
+      const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      for (const [colorScheme, wanted] of [["light", "rgb(255, 255, 255)"], ["dark", "rgb(20, 23, 26)"]]) {
+        const { context, page } = await openPage(browser, url, { colorScheme });
+        assert.equal(await ground(page), wanted);
+        await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}.png`), fullPage: true });
+        await page.emulateMedia({ media: "print" });
+        assert.equal(await ground(page), "rgb(255, 255, 255)");
+        assert.ok(!(await page.locator("nav").isVisible()), "the navigation is not printed");
+        await context.close();
+      }
+      const { context, page, complaints } = await openPage(browser, url);
+      const pdf = await page.pdf({ path: path.join(pictures, `${name}.pdf`), preferCSSPageSize: true });
+      assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+      assert.deepEqual(complaints, []);
+      await context.close();
+    });
+
+    test("nothing is cut off at the width of a telephone or of paper", async () => {
+      const { context, page } = await openPage(browser, url, { viewport: { width: 390, height: 800 } });
+      const overflow = () =>
+        page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok((await overflow()) <= 0, "the page scrolls sideways on a telephone");
+      await page.setViewportSize({ width: 690, height: 1000 });
+      await page.emulateMedia({ media: "print" });
+      await page.screenshot({ path: path.join(pictures, `${name}-print.png`), fullPage: true });
+      assert.ok((await overflow()) <= 0, "the page is wider than paper");
+      await context.close();
+    });
+
+    test("can be used with the keyboard and names what it has", async () => {
+      const { context, page } = await openPage(browser, url);
+      await page.keyboard.press("Tab");
+      assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+      const closed = page.locator("details:not([open]) > summary").first();
+      await closed.focus();
+      await page.keyboard.press("Enter");
+      assert.ok(await page.evaluate(() => document.activeElement.parentElement.open));
+      assert.equal(await page.locator("html").getAttribute("lang"), "en");
+      const nameless = await page.locator("table th:not([scope])").count();
+      assert.equal(nameless, 0, "every heading of a table says what it is a heading of");
+      await context.close();
+    });
+  });
+}
