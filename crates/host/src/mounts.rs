@@ -99,7 +99,7 @@ not a mount\n";
 
     #[test]
     fn a_local_file_system_is_found_below_its_mount_point() {
-        let mount = of("/home/me/scratch");
+        let mount = of("/opt/scratch");
         assert_eq!(mount.point, Path::new("/"));
         assert_eq!((mount.filesystem.as_str(), mount.source.as_str()), ("ext4", "/dev/vda"));
         assert_eq!(mount.device, (254, 0));

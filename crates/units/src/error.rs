@@ -26,9 +26,8 @@ impl ParseError {
 /// Splits `12.5 MiB/s` into the number's text and the unit's text (trimmed).
 pub(crate) fn split_unit(text: &str) -> (&str, &str) {
     let text = text.trim();
-    let end = text
-        .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
-        .unwrap_or(text.len());
+    let end =
+        text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     (&text[..end], text[end..].trim())
 }
 
