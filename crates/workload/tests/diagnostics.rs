@@ -198,7 +198,8 @@ fn sections_of_the_wrong_form_are_refused() {
 #[test]
 fn names_must_differ() {
     check_stream(
-        "[stream.DB]\nread='1%'\npattern='random'\ntransfer_size='4k'\nfile_size='1g'\nqueue_depth=1\n",
+        "[stream.DB]\nread='1%'\npattern='random'\n\
+         transfer_size='4k'\nfile_size='1g'\nqueue_depth=1\n",
         expect![[r#"
             x.toml:9:9: two streams with the same name as file systems see it: `db`, found `DB`, allowed: names that differ by more than capitals
         "#]],
@@ -573,7 +574,8 @@ fn impossible_combinations_are_refused() {
     "#]],
     );
     check(
-        "name='t'\n[stream.db]\nread='1%'\npattern='random'\ntransfer_size='8k'\nfile_size='4k'\nqueue_depth=1\n",
+        "name='t'\n[stream.db]\nread='1%'\npattern='random'\n\
+         transfer_size='8k'\nfile_size='4k'\nqueue_depth=1\n",
         expect![[r#"
             x.toml:5:15: a transfer of stream `db` is larger than the file, found 8 KiB, allowed: up to 4 KiB (`file_size`)
         "#]],
