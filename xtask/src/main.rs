@@ -1,9 +1,10 @@
-//! The project's own tools: `cargo xtask tidy | check`.
+//! The project's own tools: `cargo xtask tidy | check | bench`.
 //!
 //! `tidy` holds the rules that no compiler holds (who may import whom, which words are used,
 //! whether links lead somewhere); `check` is the one command that says whether the tree is good,
-//! the same at the desk and in CI. Nothing here is part of the product. The idea of a `tidy` that
-//! is an ordinary program with ordinary tests comes from rustc and TigerBeetle.
+//! the same at the desk and in CI; `bench` holds our cost against that of others. Nothing here is
+//! part of the product. The idea of a `tidy` that is an ordinary program with ordinary tests comes
+//! from rustc and TigerBeetle.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,8 @@ Commands:
   tidy               check the rules of the house (ARCHITECTURE.md, CONTRIBUTING.md)
   check              everything: format, tidy, clippy, tests, the report in a browser
   check --fast       the same without the browser
-  check --install    first install the Debian packages that the tests need and that are missing  bench [--pairs N] [--seconds S] [--directory DIR] [ROW...]
+  check --install    first install the Debian packages that the tests need and that are missing
+  bench [--pairs N] [--seconds S] [--directory DIR] [ROW...]
                      what we cost and deliver beside Debian's fio, alternately, pinned to one
                      processor; writes bench/runs/DATE-MACHINE/
 ";

@@ -52,8 +52,8 @@ pub(crate) fn run(program: &str, arguments: &[String], pinned: bool) -> Result<F
     Ok(Finished { stdout, cpu_seconds, resident_max_bytes })
 }
 
-/// CPU time of all children that have ended: fields 16 and 17 of `/proc/self/stat`, counted after the command's closing
-/// parenthesis (proc(5)).
+/// CPU time of all children that have ended: fields 16 and 17 of `/proc/self/stat`, counted after
+/// the command's closing parenthesis (proc(5)).
 fn children_cpu_seconds() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let fields = stat.rsplit_once(')').context("read /proc/self/stat")?.1;

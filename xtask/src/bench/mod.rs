@@ -1,9 +1,11 @@
-//! `cargo xtask bench`: what fourcorners costs and delivers beside Debian's fio, alternately in one go.
+//! `cargo xtask bench`: what fourcorners costs and delivers beside Debian's fio, alternately in one
+//! go.
 //!
-//! Absolute figures of a shared machine drift by tens of percent within minutes, so nothing here is compared across
-//! runs: each pair runs the two programs one after the other on one processor, in changing order, and the ratio of the
-//! pair is what counts. CPU is user plus system time of the whole process, start and end included, divided by all
-//! operations it did. Every pair is kept in `bench/runs/DATE-MACHINE/raw.csv`.
+//! Absolute figures of a shared machine drift by tens of percent within minutes, so nothing here is
+//! compared across runs: each pair runs the two programs one after the other on one processor, in
+//! changing order, and the ratio of the pair is what counts. CPU is user plus system time of the
+//! whole process, start and end included, divided by all operations it did. Every pair is kept in
+//! `bench/runs/DATE-MACHINE/raw.csv`.
 
 mod child;
 mod fio;

@@ -32,8 +32,8 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
 }
 
 impl Ours {
-    /// Runs one stream, described by the lines of `[stream.bench]`, for `seconds` without warm-up, so that every
-    /// operation is counted.
+    /// Runs one stream, described by the lines of `[stream.bench]`, for `seconds` without warm-up,
+    /// so that every operation is counted.
     pub(crate) fn measure(
         &self,
         target: &str,

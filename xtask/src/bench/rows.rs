@@ -168,7 +168,8 @@ const PAIRED: [Paired; 8] = [
             Bound::within(Figure::ServiceP99, 0.05),
         ],
     },
-    // Through io_uring fio's clat leaves out the system call that submits; its lat has both, as our service time has.
+    // Through io_uring fio's clat leaves out the system call that submits; its lat has both, as our
+    // service time has.
     Paired {
         name: "accuracy-io_uring",
         storage: Storage::Disk,

@@ -1,4 +1,5 @@
-//! What came out: ratios with their minimum, median and maximum, and the dated folder that keeps every pair.
+//! What came out: ratios with their minimum, median and maximum, and the dated folder that keeps
+//! every pair.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
