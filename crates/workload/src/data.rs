@@ -123,7 +123,9 @@ impl TileMaker {
     }
 
     fn place_number(&self, file: u32, offset_bytes: u64) -> u64 {
-        random::at(self.seed ^ (u64::from(file) << 44), offset_bytes)
+        // The odd multiplier keeps every bit of the file's number.
+        let of_file = u64::from(file).wrapping_mul(0xA24B_AED4_963E_E407);
+        random::at(self.seed ^ of_file, offset_bytes)
     }
 
     fn fill_tile(&self, file: u32, offset_bytes: u64, generation: u32, tile: &mut [u8]) {

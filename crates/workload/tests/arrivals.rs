@@ -1,0 +1,115 @@
+//! When operations become due, against the declared process.
+
+use proptest::prelude::*;
+use workload::arrival::{constant_due_ns, poisson_gap_ns};
+
+/// Kolmogorov's statistic of `sorted` against a distribution function, times the root of the count. Above 1.628 with a
+/// chance of 1 % (Kolmogorov 1933; Smirnov's table, 1948).
+fn kolmogorov(sorted: &[f64], cdf: impl Fn(f64) -> f64) -> f64 {
+    let count = sorted.len() as f64;
+    let distance = sorted.iter().enumerate().fold(0.0f64, |largest, (at, value)| {
+        let expected = cdf(*value);
+        let (below, above) = (at as f64 / count, (at + 1) as f64 / count);
+        largest.max((expected - below).abs()).max((above - expected).abs())
+    });
+    distance * count.sqrt()
+}
+
+/// The instants of all lanes within `seconds`, in order.
+fn poisson_instants(seed: u64, rate: f64, lanes: u32, seconds: f64) -> Vec<f64> {
+    let mut instants = Vec::new();
+    for lane in 0..lanes {
+        let mut now = 0.0;
+        for step in 0.. {
+            now += poisson_gap_ns(seed, rate, lane, lanes, step);
+            if now >= seconds * 1e9 {
+                break;
+            }
+            instants.push(now);
+        }
+    }
+    instants.sort_by(f64::total_cmp);
+    instants
+}
+
+#[test]
+fn poisson_gaps_are_exponential_for_each_lane_and_for_their_sum() {
+    for lanes in [1u32, 3, 8] {
+        let mut of_one: Vec<f64> =
+            (0..50_000).map(|step| poisson_gap_ns(42, 10_000.0, 0, lanes, step)).collect();
+        of_one.sort_by(f64::total_cmp);
+        let mean = 1e5 * f64::from(lanes);
+        let found = kolmogorov(&of_one, |gap| 1.0 - (-gap / mean).exp());
+        assert!(found < 1.628, "one of {lanes} lanes: {found}");
+
+        let instants = poisson_instants(42, 10_000.0, lanes, 10.0);
+        let mut gaps: Vec<f64> = instants.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        gaps.sort_by(f64::total_cmp);
+        let found = kolmogorov(&gaps, |gap| 1.0 - (-gap / 1e5).exp());
+        assert!(found < 1.628, "sum of {lanes} lanes: {found}");
+    }
+}
+
+#[test]
+fn poisson_counts_vary_as_much_as_their_mean() {
+    // Counts in windows of 10 ms at 10,000/s: mean 100, variance 100 (dispersion 1).
+    let instants = poisson_instants(7, 10_000.0, 4, 100.0);
+    let mut counts = vec![0f64; 10_000];
+    for instant in &instants {
+        counts[(instant / 1e7) as usize] += 1.0;
+    }
+    let mean = counts.iter().sum::<f64>() / 10_000.0;
+    let variance = counts.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / 9_999.0;
+    // The standard deviation of the dispersion is sqrt(2 / 9,999) = 0.014.
+    assert!((variance / mean - 1.0).abs() < 0.036, "{variance} over {mean}");
+    // A million arrivals: 0.1 % is one standard deviation, 0.26 % is 1 % significance.
+    assert!((mean / 100.0 - 1.0).abs() < 0.0026, "{mean}");
+}
+
+#[test]
+fn lanes_of_a_poisson_process_do_not_follow_one_another() {
+    let gaps = |lane| (0..10_000).map(move |step| poisson_gap_ns(1, 1000.0, lane, 2, step));
+    let mean = 2e6;
+    let covariance: f64 = gaps(0).zip(gaps(1)).map(|(a, b)| (a - mean) * (b - mean)).sum();
+    let correlation = covariance / 10_000.0 / (mean * mean);
+    assert!(correlation.abs() < 0.026, "{correlation}");
+}
+
+#[test]
+fn constant_arrivals_have_no_variance_and_lanes_are_staggered_evenly() {
+    for lanes in [1u32, 2, 5] {
+        let mut instants: Vec<u64> = (0..lanes)
+            .flat_map(|lane| {
+                (0..20_000).map(move |step| constant_due_ns(10_000.0, lane, lanes, step))
+            })
+            .collect();
+        instants.sort_unstable();
+        assert!(instants.windows(2).all(|pair| pair[1] - pair[0] == 100_000), "{lanes} lanes");
+    }
+}
+
+proptest! {
+    #[test]
+    fn constant_arrivals_keep_their_rate_and_drift_by_nothing(
+        rate in 0.5..2_000_000.0f64, lanes in 1..33u32, step in 0..10_000_000u64,
+    ) {
+        let due = constant_due_ns(rate, lanes - 1, lanes, step);
+        let index = step * u64::from(lanes) + u64::from(lanes) - 1;
+        let exact = index as f64 * 1e9 / rate;
+        prop_assert!((due as f64 - exact).abs() <= 0.5 + exact * 1e-12);
+        prop_assert!(constant_due_ns(rate, lanes - 1, lanes, step + 1) >= due);
+    }
+
+    #[test]
+    fn the_rate_of_ten_seconds_is_within_a_thousandth(
+        rate in 10_000.0..50_000.0f64, lanes in 1..9u32,
+    ) {
+        let due: usize = (0..lanes)
+            .map(|lane| {
+                (0..).take_while(|step| constant_due_ns(rate, lane, lanes, *step) < 10_000_000_000)
+                    .count()
+            })
+            .sum();
+        prop_assert!((due as f64 / 10.0 / rate - 1.0).abs() < 0.001);
+    }
+}

@@ -1,0 +1,285 @@
+//! Properties of the stream of operations, over many workloads.
+
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+use workload::arrival::Arrival;
+use workload::data::DataPattern;
+use workload::op::{Op, OpKind, OpStream};
+use workload::pattern::AccessPattern;
+use workload::plan::{Phases, Run, Stream, WeightedSize, WorkingSet};
+
+fn patterns() -> impl Strategy<Value = AccessPattern> {
+    prop_oneof![
+        Just(AccessPattern::Sequential),
+        Just(AccessPattern::Uniform),
+        (0.1..3.0).prop_map(|theta| AccessPattern::Zipf { theta }),
+        (1..1000u16, 1..1000u16).prop_map(|(area_permille, accesses_permille)| {
+            AccessPattern::HotSet { area_permille, accesses_permille }
+        }),
+    ]
+}
+
+/// Streams as a plan may hold them: transfers in sectors that fit the area, one size if sequential.
+fn streams() -> impl Strategy<Value = Stream> {
+    let sizes = prop::collection::vec((1..64u64, 1..1000u32), 1..4);
+    let set = (1..9u32, 16..64u64, 1..17u64);
+    let load = (0..=1000u16, 1..9u32, prop::option::of(1..20u32));
+    (patterns(), sizes, set, load).prop_map(|(pattern, mut sizes, set, load)| {
+        if pattern == AccessPattern::Sequential {
+            sizes.truncate(1);
+        }
+        let (files, file_tiles, area_tiles) = set;
+        let (read_permille, workers, fsync_every_writes) = load;
+        Stream {
+            name: "s".to_owned(),
+            read_permille,
+            transfer_sizes: sizes
+                .into_iter()
+                .map(|(sectors, weight)| WeightedSize {
+                    size_bytes: sectors.min(area_tiles * 8) * 512,
+                    weight,
+                })
+                .collect(),
+            access_pattern: pattern,
+            working_set: WorkingSet {
+                files,
+                file_size_bytes: file_tiles * 4096,
+                area_bytes: area_tiles * 4096,
+            },
+            queue_depth: 1,
+            workers,
+            arrival: Arrival::Closed { think_time_ns: 0 },
+            direct: false,
+            dsync: false,
+            fsync_every_writes: fsync_every_writes.filter(|_| read_permille < 1000),
+            data: DataPattern::default(),
+        }
+    })
+}
+
+fn run_of(stream: Stream) -> Run {
+    Run {
+        index: 0,
+        variant: "v".to_owned(),
+        parameters: Vec::new(),
+        repeat: 0,
+        seed: 1,
+        streams: vec![stream],
+        phases: Phases { warm_up_ns: 0, measure_ns: 1, interval_ns: 1 },
+        tolerated_errors: 0,
+        operation_deadline_ns: 1,
+    }
+}
+
+proptest! {
+    #[test]
+    fn operations_stay_inside_the_area_and_on_whole_sectors(
+        stream in streams(), seed: u64, step in 0..u64::MAX / 1024,
+    ) {
+        let operations = OpStream::new(&stream, seed);
+        for step in step..step + 50 {
+            for lane in 0..stream.workers {
+                let op = operations.op(lane, step);
+                prop_assert!(op.file < stream.working_set.files);
+                let end = op.offset_bytes + u64::from(op.size_bytes);
+                prop_assert!(end <= stream.working_set.area_bytes);
+                prop_assert!(op.offset_bytes.is_multiple_of(512));
+                prop_assert_eq!(op.index, step * u64::from(stream.workers) + u64::from(lane));
+                let size = u64::from(op.size_bytes);
+                let known = stream.transfer_sizes.iter().any(|s| s.size_bytes == size);
+                prop_assert_eq!(op.kind == OpKind::Fsync, !known);
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_operations_and_another_seed_others(
+        stream in streams(), seed: u64,
+    ) {
+        let first = |seed| -> Vec<Op> {
+            let operations = OpStream::new(&stream, seed);
+            (0..200).map(|step| operations.op(0, step)).collect()
+        };
+        prop_assert_eq!(first(seed), first(seed));
+        let places = u64::from(stream.working_set.files) * stream.working_set.area_bytes / 512;
+        if stream.access_pattern == AccessPattern::Uniform && places > 64
+            && stream.transfer_sizes[0].size_bytes * 4 < stream.working_set.area_bytes
+        {
+            prop_assert_ne!(first(seed), first(seed ^ 1));
+        }
+    }
+
+    #[test]
+    fn sequential_touches_every_offset_once_in_each_pass(
+        files in 1..5u32, places in 1..20u64, sectors in 1..9u64, workers in 1..5u32, pass in 0..3u64,
+    ) {
+        let size_bytes = sectors * 512;
+        let stream = Stream {
+            read_permille: 1000,
+            transfer_sizes: vec![WeightedSize { size_bytes, weight: 1 }],
+            access_pattern: AccessPattern::Sequential,
+            working_set: WorkingSet {
+                files,
+                file_size_bytes: 1 << 20,
+                area_bytes: places * size_bytes,
+            },
+            workers,
+            fsync_every_writes: None,
+            ..base()
+        };
+        let operations = OpStream::new(&stream, 1);
+        let all = places * u64::from(files);
+        let mut starts = HashSet::new();
+        for lane in 0..workers {
+            let mut touched = HashSet::new();
+            for step in pass * all..(pass + 1) * all {
+                let op = operations.op(lane, step);
+                prop_assert!(touched.insert((op.file, op.offset_bytes)), "touched twice");
+            }
+            prop_assert_eq!(touched.len() as u64, all);
+            let first = operations.op(lane, 0);
+            starts.insert((first.file, first.offset_bytes));
+        }
+        if u64::from(workers) <= all {
+            prop_assert_eq!(starts.len(), workers as usize, "each worker starts elsewhere");
+        }
+    }
+
+    #[test]
+    fn hosts_that_share_a_run_do_each_operation_once(
+        stream in streams(), hosts in 1..12u32,
+    ) {
+        let run = run_of(stream);
+        let operations = OpStream::new(&run.streams[0], run.seed);
+        let mut indexes = Vec::new();
+        for assignment in run.split(hosts) {
+            for lane in assignment.lanes[0].clone() {
+                indexes.extend((0..20).map(|step| operations.op(lane, step).index));
+            }
+        }
+        indexes.sort_unstable();
+        let all: Vec<u64> = (0..20 * u64::from(run.streams[0].workers)).collect();
+        prop_assert_eq!(indexes, all);
+    }
+
+    #[test]
+    fn the_mix_is_exact_in_every_thousand_data_operations(
+        read_permille in 0..=1000u16, workers in 1..4u32, fsync in prop::option::of(1..50u32),
+    ) {
+        let stream = Stream {
+            read_permille,
+            workers,
+            fsync_every_writes: fsync.filter(|_| read_permille < 1000),
+            ..base()
+        };
+        let operations = OpStream::new(&stream, 3);
+        for lane in 0..workers {
+            let kinds: Vec<OpKind> = (0..5000)
+                .map(|step| operations.op(lane, step).kind)
+                .filter(|kind| *kind != OpKind::Fsync)
+                .collect();
+            for thousand in kinds.chunks_exact(1000) {
+                let reads = thousand.iter().filter(|kind| **kind == OpKind::Read).count();
+                prop_assert_eq!(reads, usize::from(read_permille));
+            }
+        }
+    }
+
+    #[test]
+    fn an_fsync_follows_so_many_writes_and_goes_to_the_file_of_the_last_operation(
+        writes in 1..40u32, write_permille in 1..=1000u16,
+    ) {
+        let stream = Stream {
+            read_permille: 1000 - write_permille,
+            fsync_every_writes: Some(writes),
+            ..base()
+        };
+        let operations = OpStream::new(&stream, 3);
+        let ops: Vec<Op> = (0..200_000).map(|step| operations.op(0, step)).collect();
+        let fsyncs = ops.iter().filter(|op| op.kind == OpKind::Fsync).count() as f64;
+        let written = ops.iter().filter(|op| op.kind == OpKind::Write).count() as f64;
+        let spacing = 1000.0 * f64::from(writes) / f64::from(write_permille);
+        // A cycle is a whole number of operations, so the mean is up to one operation above what was asked.
+        let longest = f64::from(writes) * (1.0 + 1.0 / spacing) + 1.0;
+        prop_assert!(written / fsyncs >= f64::from(writes) * 0.98 - 1.0);
+        prop_assert!(written / fsyncs <= longest * 1.02, "{} for {writes}", written / fsyncs);
+        for pair in ops.windows(2).filter(|pair| pair[1].kind == OpKind::Fsync) {
+            prop_assert_eq!(pair[0].file, pair[1].file);
+        }
+    }
+}
+
+fn base() -> Stream {
+    Stream {
+        name: "s".to_owned(),
+        read_permille: 500,
+        transfer_sizes: vec![WeightedSize { size_bytes: 8192, weight: 1 }],
+        access_pattern: AccessPattern::Uniform,
+        working_set: WorkingSet { files: 4, file_size_bytes: 1 << 24, area_bytes: 1 << 24 },
+        queue_depth: 1,
+        workers: 1,
+        arrival: Arrival::Closed { think_time_ns: 0 },
+        direct: false,
+        dsync: false,
+        fsync_every_writes: None,
+        data: DataPattern::default(),
+    }
+}
+
+#[test]
+fn transfer_sizes_come_in_their_shares() {
+    let stream = Stream {
+        transfer_sizes: vec![
+            WeightedSize { size_bytes: 4096, weight: 600 },
+            WeightedSize { size_bytes: 16_384, weight: 300 },
+            WeightedSize { size_bytes: 65_536, weight: 100 },
+        ],
+        ..base()
+    };
+    let operations = OpStream::new(&stream, 5);
+    let mut counts = [0u32; 3];
+    for step in 0..100_000 {
+        let size = u64::from(operations.op(0, step).size_bytes);
+        counts[stream.transfer_sizes.iter().position(|s| s.size_bytes == size).unwrap()] += 1;
+    }
+    // Chi-square with two degrees of freedom exceeds 9.21 with a chance of 1 %.
+    let found: f64 = counts
+        .iter()
+        .zip([60_000.0, 30_000.0, 10_000.0])
+        .map(|(count, wanted)| (f64::from(*count) - wanted).powi(2) / wanted)
+        .sum();
+    assert!(found < 9.21, "{counts:?}: {found}");
+}
+
+#[test]
+fn places_do_not_depend_on_kind_or_size() {
+    let stream = Stream {
+        transfer_sizes: vec![
+            WeightedSize { size_bytes: 4096, weight: 1 },
+            WeightedSize { size_bytes: 8192, weight: 1 },
+        ],
+        ..base()
+    };
+    let operations = OpStream::new(&stream, 11);
+    // counts[kind][size][file]
+    let mut counts = [[[0f64; 4]; 2]; 2];
+    for step in 0..160_000 {
+        let op = operations.op(0, step);
+        counts[op.kind as usize][usize::from(op.size_bytes == 8192)][op.file as usize] += 1.0;
+    }
+    for cell in counts.as_flattened().as_flattened() {
+        // 16 equal cells of 10,000: five standard deviations are 500.
+        assert!((cell - 10_000.0).abs() < 500.0, "{counts:?}");
+    }
+}
+
+#[test]
+fn streams_of_different_names_do_different_things() {
+    let other = Stream { name: "t".to_owned(), ..base() };
+    let (first, second) = (OpStream::new(&base(), 1), OpStream::new(&other, 1));
+    let same = (0..1000)
+        .filter(|step| first.op(0, *step).offset_bytes == second.op(0, *step).offset_bytes)
+        .count();
+    assert!(same < 10, "{same}");
+}
