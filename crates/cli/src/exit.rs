@@ -1,6 +1,6 @@
 //! How the program ends: exit codes, and failures that know theirs.
 
-/// The exit codes. Scripts depend on them; they stand in the long help and in `docs/reference`.
+/// The exit codes. Scripts depend on them; they stand in the long help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {

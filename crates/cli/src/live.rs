@@ -52,8 +52,11 @@ impl Live {
         let bar = terminal.watched.then(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
-            let style = ProgressStyle::with_template("{bar:20.cyan/dim} {percent:>3}%  {msg}");
-            bar.set_style(style.expect("the template is a constant").progress_chars("━━─"));
+            let style = ProgressStyle::with_template(match terminal.color_stderr {
+                true => "{bar:20.cyan/dim} {percent:>3}%  {msg}",
+                false => "{bar:20} {percent:>3}%  {msg}",
+            });
+            bar.set_style(style.expect("both templates are constants").progress_chars("━━─"));
             bar
         });
         Live {

@@ -77,8 +77,8 @@ fn run_lines<'p>(out: &mut String, run: &'p Run, described: &mut BTreeMap<&'p st
 
 const TEXT_WIDTH: usize = 74;
 
-/// A stream's operations. What the load point names is not repeated, so that all load points of a sweep have the same
-/// description.
+/// A stream's operations. What the load point names is not repeated, so that all load points of a
+/// sweep have the same description.
 fn stream_words(stream: &Stream, run: &Run) -> String {
     let named = |key: &str| {
         let of_stream = format!("{}.{key}", stream.name);

@@ -78,6 +78,11 @@ fn bad_input_ends_with_2_and_says_what_to_do() {
         (&["report", "nothing"], "nothing"),
         (&["show", "last"], "no record `last`"),
         (&["clean", "target"], "not marked as ours"),
+        (&["clean", "nowhere"], "does not exist"),
+        (&["list", "--store", "/proc/nowhere"], "create the store's directory"),
+        (&["run", "nfs://filer/vol1"], "a target is a directory"),
+        (&["run", "null:", "--verify"], "keeps no data"),
+        (&[], "Usage"),
     ] {
         let ended = place.run(arguments);
         assert_eq!(ended.code, Some(2), "{arguments:?}\n{}", ended.stderr);
