@@ -98,9 +98,10 @@ pub fn conduct_with(
             conductor.do_runs(plan)
         }
     });
-    let outcome = match &result {
-        Ok(outcome) => outcome.clone(),
-        Err(error) => Outcome::Failed { reason: error.to_string() },
+    let outcome = match (announcer.failure(), &result) {
+        (Some(failure), _) => Outcome::Failed { reason: not_kept(failure) },
+        (None, Ok(outcome)) => outcome.clone(),
+        (None, Err(error)) => Outcome::Failed { reason: error.to_string() },
     };
     announcer.tell(&Event::Finished { outcome });
     match announcer.into_failure() {
@@ -185,7 +186,7 @@ impl Conductor<'_, '_, '_> {
         let end = self.fleet.run(run, &stop, &mut |interval| progress.take(interval));
         let too_many_failed = progress.too_many_failed;
 
-        let ended = judge(end, too_many_failed);
+        let ended = judge(end, too_many_failed.as_deref());
         self.warn_of_what_was_seen(run, &ended.outcome);
         let outcome = ended.outcome.clone();
         self.announcer.tell(&Event::RunFinished { run_index: run.index, outcome });
@@ -233,8 +234,8 @@ struct Progress<'p, 'a> {
     run_index: u32,
     window: (u32, u32),
     tolerance: Tolerance,
-    /// The run was ended because of them.
-    too_many_failed: bool,
+    /// The reason for which the run was ended because of them.
+    too_many_failed: Option<String>,
     announcer: &'p mut Announcer<'a>,
 }
 
@@ -244,7 +245,7 @@ impl<'p, 'a> Progress<'p, 'a> {
             run_index: run.index,
             window: run.phases.window(),
             tolerance: Tolerance::new(run.tolerated_errors),
-            too_many_failed: false,
+            too_many_failed: None,
             announcer,
         };
         let phase = if progress.window.0 == 0 { Phase::Measure } else { Phase::WarmUp };
@@ -269,10 +270,10 @@ impl<'p, 'a> Progress<'p, 'a> {
             self.enter(Phase::Measure);
         }
         if let Some(failure) = self.announcer.failure() {
-            return ControlFlow::Break(format!("results cannot be kept: {failure}"));
+            return ControlFlow::Break(not_kept(failure));
         }
         if let Err(reason) = tolerated {
-            self.too_many_failed = true;
+            self.too_many_failed = Some(reason.clone());
             return ControlFlow::Break(reason);
         }
         ControlFlow::Continue(())
@@ -281,7 +282,7 @@ impl<'p, 'a> Progress<'p, 'a> {
 
 /// What a run's end means. With particulars (data that was not what was written, operations that
 /// never returned) it is a failure whatever was tolerated: they are said in full.
-fn judge(end: Result<RunEnd, FleetError>, too_many_failed: bool) -> Ended {
+fn judge(end: Result<RunEnd, FleetError>, too_many_failed: Option<&str>) -> Ended {
     let end = match end {
         Ok(end) => end,
         Err(error) => {
@@ -290,7 +291,10 @@ fn judge(end: Result<RunEnd, FleetError>, too_many_failed: bool) -> Ended {
         }
     };
     // A run that was ended as failed by somebody else than its tolerance has lost its target.
-    let go_on = too_many_failed || !matches!(end.outcome, Outcome::Failed { .. });
+    let go_on = match &end.outcome {
+        Outcome::Failed { reason } => too_many_failed == Some(reason.as_str()),
+        _ => true,
+    };
     let particulars = end.details.join("\n");
     let outcome = match end.outcome {
         outcome if particulars.is_empty() => outcome,
@@ -301,6 +305,10 @@ fn judge(end: Result<RunEnd, FleetError>, too_many_failed: bool) -> Ended {
         other => other,
     };
     Ended { outcome, go_on }
+}
+
+fn not_kept(failure: &ListenerError) -> String {
+    format!("results cannot be kept: {failure}")
 }
 
 /// Bytes that the run's buffered streams can touch.

@@ -4,6 +4,7 @@
 //! The check comes first so that a refusal does not wait for a long fill, and again at the end
 //! because no read may be measured on files that were not checked as they are.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::drive::Stop;
@@ -66,6 +67,8 @@ fn fill(
 ) -> Result<Prepared, FillError> {
     let began = Instant::now();
     let mut told: Option<Instant> = None;
+    // Nobody keeps what would be measured afterwards.
+    let unheard = AtomicBool::new(false);
     let mut progress = |written_bytes: u64, total_bytes: u64| {
         let now = Instant::now();
         let due = told.is_none_or(|told| now.duration_since(told) >= PROGRESS_EVERY);
@@ -73,9 +76,10 @@ fn fill(
             told = Some(now);
             let stream = set.stream.clone();
             announcer.tell(&Event::PrepareProgress { stream, written_bytes, total_bytes });
+            unheard.store(announcer.failure().is_some(), Ordering::Relaxed);
         }
     };
-    let stopped = || stop.is_requested();
+    let stopped = || stop.is_requested() || unheard.load(Ordering::Relaxed);
     let written_bytes = directory.fill(set, &stopped, &mut progress)?;
     let took_ns = began.elapsed().as_nanos() as u64;
     Ok(Prepared { stream: set.stream.clone(), written_bytes, took_ns })

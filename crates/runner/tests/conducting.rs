@@ -1,0 +1,450 @@
+//! The order of events and every way in which a plan or one of its runs can end, with a fleet that
+//! follows a script instead of doing I/O.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use engine::drive::Stop;
+use engine::run::{EngineError, RunEnd};
+use metrics::interval::{Interval, StreamInterval};
+use metrics::run_record::{EngineUsed, Outcome};
+use metrics::warning::Warning;
+use runner::conduct::{ConductError, Host, conduct_with};
+use runner::event::{Event, Listener, ListenerError};
+use runner::fleet::{Fleet, FleetError};
+use target::directory::{self, TargetDirectory, Wanted};
+use target::refusal::Overrides;
+use workload::arrival::Arrival;
+use workload::data::DataPattern;
+use workload::op::OpKind;
+use workload::outcome::ErrorKind;
+use workload::pattern::AccessPattern;
+use workload::plan::{
+    EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
+};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn run(index: u32, warm_up_s: u64, measure_s: u64) -> Run {
+    Run {
+        index,
+        variant: format!("variant {index}"),
+        parameters: Vec::new(),
+        repeat: 0,
+        seed: 1,
+        streams: vec![Stream {
+            name: "main".to_owned(),
+            read_permille: 1000,
+            transfer_sizes: vec![WeightedSize { size_bytes: 4096, weight: 1 }],
+            access_pattern: AccessPattern::Uniform,
+            working_set: WorkingSet { files: 1, file_size_bytes: 3 << 20, area_bytes: 3 << 20 },
+            queue_depth: 1,
+            workers: 1,
+            arrival: Arrival::Closed { think_time_ns: 0 },
+            direct: false,
+            dsync: false,
+            fsync_every_writes: None,
+            data: DataPattern::default(),
+        }],
+        phases: Phases {
+            warm_up_ns: warm_up_s * SECOND,
+            measure_ns: measure_s * SECOND,
+            interval_ns: SECOND,
+        },
+        tolerated_errors: 2,
+        operation_deadline_ns: 60 * SECOND,
+    }
+}
+
+fn plan(runs: Vec<Run>) -> Plan {
+    Plan {
+        name: "scripted".to_owned(),
+        source: "test".to_owned(),
+        target: TargetSpec::Null,
+        engine: EngineChoice::Auto,
+        pin: false,
+        verify: false,
+        seed: 1,
+        data_seed: 1,
+        steps: runs.into_iter().map(Step::Fixed).collect(),
+    }
+}
+
+/// What the fleet does in one run.
+enum Act {
+    /// As many intervals as the run has, with so many failed reads in each.
+    Intervals { failed: u64 },
+    /// So many intervals, after which the user presses Ctrl-C; one more is finished.
+    CtrlCAfter(u32),
+    /// One interval, then the engine gives up.
+    Dies,
+    /// One interval, then operations hang.
+    Hangs,
+    /// All intervals, with data that was not what was written.
+    Mismatches,
+}
+
+struct Scripted {
+    acts: VecDeque<Act>,
+    /// The plan's stop, which Ctrl-C sets.
+    stop: Arc<Stop>,
+}
+
+fn interval(index: u32, failed: u64) -> Interval {
+    let mut stream = StreamInterval { issued: failed, ..StreamInterval::default() };
+    stream.kinds[OpKind::Read as usize].failed[ErrorKind::InputOutput as usize] = failed;
+    Interval { index, streams: vec![stream], ..Interval::default() }
+}
+
+impl Fleet for Scripted {
+    fn choose_engine(&mut self, _plan: &Plan) -> Result<EngineUsed, FleetError> {
+        let reason = "scripted".to_owned();
+        Ok(EngineUsed { engine: EngineChoice::Psync, reason })
+    }
+
+    fn run(
+        &mut self,
+        run: &Run,
+        stop: &Arc<Stop>,
+        on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
+    ) -> Result<RunEnd, FleetError> {
+        let ended = |outcome| Ok(RunEnd { outcome, details: Vec::new() });
+        let with = |outcome, detail: &str| Ok(RunEnd { outcome, details: vec![detail.to_owned()] });
+        let act = self.acts.pop_front().expect("the script has an act for every run");
+        let planned = run.phases.window().1;
+        let (intervals, failed) = match act {
+            Act::Intervals { failed } => (planned, failed),
+            Act::CtrlCAfter(count) => (count, 0),
+            Act::Dies | Act::Hangs => (1, 0),
+            Act::Mismatches => (planned, 0),
+        };
+        for index in 0..intervals {
+            if let ControlFlow::Break(reason) = on_interval(interval(index, failed)) {
+                // The engine ends the run in the same way.
+                stop.now();
+                return ended(Outcome::Failed { reason });
+            }
+        }
+        match act {
+            Act::Intervals { .. } => ended(Outcome::Done),
+            Act::CtrlCAfter(count) => {
+                self.stop.finish_interval();
+                assert!(stop.is_requested(), "the run heeds the plan's stop");
+                assert_eq!(on_interval(interval(count, 0)), ControlFlow::Continue(()));
+                ended(Outcome::Interrupted)
+            }
+            Act::Dies => {
+                Err(FleetError::Engine(EngineError::WorkerDied { stream: "main".to_owned() }))
+            }
+            Act::Hangs => {
+                let reason = "operations did not return".to_owned();
+                with(Outcome::Failed { reason }, "read at offset 4096 never returned")
+            }
+            Act::Mismatches => with(Outcome::Done, "file 0, offset 8192: found zeros"),
+        }
+    }
+}
+
+/// Keeps events in words, and may fail at one of them.
+#[derive(Default)]
+struct Kept {
+    events: Vec<String>,
+    fails_at: Option<&'static str>,
+}
+
+impl Listener for Kept {
+    fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
+        let words = words(event);
+        if self.fails_at.is_some_and(|at| words.starts_with(at)) {
+            return Err(ListenerError("disk full".to_owned()));
+        }
+        self.events.push(words);
+        Ok(())
+    }
+}
+
+fn words(event: &Event) -> String {
+    match event {
+        Event::EngineChosen(used) => format!("engine {}", used.reason),
+        Event::PhaseStarted { run_index: None, phase } => format!("phase {}", phase.name()),
+        Event::PhaseStarted { run_index: Some(run), phase } => {
+            format!("phase {run} {}", phase.name())
+        }
+        Event::PrepareProgress { written_bytes, total_bytes, .. } => {
+            format!("progress {written_bytes} of {total_bytes}")
+        }
+        Event::PrepareFinished(prepared) => format!("prepared {}", prepared.written_bytes),
+        Event::RunStarted { run, .. } => format!("run {} started", run.index),
+        Event::Interval { run_index, interval } => {
+            format!("interval {run_index}.{}", interval.index)
+        }
+        Event::Warning { warning, .. } => format!("warning {}", warning.explain().code),
+        Event::RunFinished { run_index, outcome } => {
+            format!("run {run_index} {}", outcome_words(outcome))
+        }
+        Event::Finished { outcome } => format!("finished {}", outcome_words(outcome)),
+    }
+}
+
+fn outcome_words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Done => "done".to_owned(),
+        Outcome::Interrupted => "interrupted".to_owned(),
+        Outcome::Aborted => "aborted".to_owned(),
+        Outcome::Failed { reason } => format!("failed: {reason}"),
+    }
+}
+
+struct Conducted {
+    result: Result<Outcome, ConductError>,
+    events: Vec<String>,
+}
+
+fn conducted(runs: Vec<Run>, acts: Vec<Act>) -> Conducted {
+    let mut kept = Kept::default();
+    let result = told_to(runs, acts, &mut [&mut kept]);
+    Conducted { result, events: kept.events }
+}
+
+fn told_to(
+    runs: Vec<Run>,
+    acts: Vec<Act>,
+    listeners: &mut [&mut dyn Listener],
+) -> Result<Outcome, ConductError> {
+    let stop = Arc::new(Stop::new());
+    let mut fleet = Scripted { acts: acts.into(), stop: Arc::clone(&stop) };
+    let host = Host { memory_bytes: None, steal_since_last: &mut || None };
+    conduct_with(&mut fleet, &plan(runs), None, host, &stop, listeners)
+}
+
+#[test]
+fn a_run_goes_through_its_phases_in_order() {
+    let Conducted { result, events } =
+        conducted(vec![run(0, 1, 2)], vec![Act::Intervals { failed: 0 }]);
+    assert_eq!(result.unwrap(), Outcome::Done);
+    let expected = [
+        "engine scripted",
+        "run 0 started",
+        "phase 0 warm_up",
+        "interval 0.0",
+        "phase 0 measure",
+        "interval 0.1",
+        "interval 0.2",
+        "phase 0 cool_down",
+        "run 0 done",
+        "finished done",
+    ];
+    assert_eq!(events, expected);
+}
+
+#[test]
+fn a_run_without_warm_up_measures_at_once() {
+    let Conducted { events, .. } =
+        conducted(vec![run(0, 0, 1)], vec![Act::Intervals { failed: 0 }]);
+    assert_eq!(events[2], "phase 0 measure");
+    assert!(!events.contains(&"phase 0 warm_up".to_owned()));
+}
+
+#[test]
+fn tolerated_failures_do_not_end_a_run() {
+    let Conducted { result, .. } =
+        conducted(vec![run(0, 0, 2)], vec![Act::Intervals { failed: 1 }]);
+    assert_eq!(result.unwrap(), Outcome::Done);
+}
+
+#[test]
+fn too_many_failures_end_a_run_at_the_interval_and_the_next_is_tried() {
+    let Conducted { result, events } = conducted(
+        vec![run(0, 0, 5), run(1, 0, 1)],
+        vec![Act::Intervals { failed: 2 }, Act::Intervals { failed: 0 }],
+    );
+    let reason = "4 operations failed, 2 tolerated: 4 read (I/O error, EIO); \
+        look into the kernel's log (`dmesg`) for the device or the server";
+    assert_eq!(result.unwrap(), Outcome::Failed { reason: format!("variant 0: {reason}") });
+    let after: Vec<&str> = events.iter().map(String::as_str).skip(3).collect();
+    let (failed, finished) =
+        (format!("run 0 failed: {reason}"), format!("finished failed: variant 0: {reason}"));
+    let expected = [
+        "interval 0.0",
+        "interval 0.1",
+        "warning ended_early",
+        &failed,
+        "run 1 started",
+        "phase 1 measure",
+        "interval 1.0",
+        "phase 1 cool_down",
+        "run 1 done",
+        &finished,
+    ];
+    assert_eq!(after, expected);
+}
+
+#[test]
+fn an_interruption_keeps_the_interval_and_begins_no_further_run() {
+    let Conducted { result, events } =
+        conducted(vec![run(0, 0, 9), run(1, 0, 9)], vec![Act::CtrlCAfter(1)]);
+    assert_eq!(result.unwrap(), Outcome::Interrupted);
+    let expected = [
+        "interval 0.0",
+        "interval 0.1",
+        "warning ended_early",
+        "run 0 interrupted",
+        "finished interrupted",
+    ];
+    assert_eq!(events[3..], expected);
+}
+
+#[test]
+fn an_engine_that_gives_up_ends_the_plan_and_keeps_what_was_measured() {
+    let Conducted { result, events } = conducted(
+        vec![run(0, 0, 1), run(1, 0, 9), run(2, 0, 9)],
+        vec![Act::Intervals { failed: 0 }, Act::Dies],
+    );
+    let Outcome::Failed { reason } = result.unwrap() else { panic!("it failed") };
+    assert!(reason.starts_with("variant 1: a worker of stream main died"), "{reason}");
+    assert!(events.contains(&"run 0 done".to_owned()));
+    assert!(events.contains(&"interval 1.0".to_owned()));
+    assert!(!events.contains(&"run 2 started".to_owned()));
+}
+
+#[test]
+fn operations_that_hang_end_the_plan_and_are_listed() {
+    let Conducted { result, events } =
+        conducted(vec![run(0, 0, 9), run(1, 0, 9)], vec![Act::Hangs]);
+    let reason = "operations did not return\nread at offset 4096 never returned";
+    assert_eq!(result.unwrap(), Outcome::Failed { reason: format!("variant 0: {reason}") });
+    assert!(events.contains(&format!("run 0 failed: {reason}")));
+    assert!(!events.contains(&"run 1 started".to_owned()));
+}
+
+#[test]
+fn data_that_is_not_what_was_written_is_a_failure_with_every_place() {
+    let Conducted { result, events } = conducted(
+        vec![run(0, 0, 1), run(1, 0, 1)],
+        vec![Act::Mismatches, Act::Intervals { failed: 0 }],
+    );
+    let reason = "variant 0: file 0, offset 8192: found zeros".to_owned();
+    assert_eq!(result.unwrap(), Outcome::Failed { reason });
+    assert!(events.contains(&"run 1 done".to_owned()));
+}
+
+#[test]
+fn a_listener_that_fails_ends_the_plan_and_the_others_hear_how() {
+    let mut store = Kept { fails_at: Some("interval 0.1"), ..Kept::default() };
+    let mut line = Kept::default();
+    let acts = vec![Act::Intervals { failed: 0 }, Act::Intervals { failed: 0 }];
+    let result = told_to(vec![run(0, 0, 9), run(1, 0, 9)], acts, &mut [&mut store, &mut line]);
+    assert!(matches!(&result, Err(ConductError::Listener(_))), "{result:?}");
+    assert_eq!(store.events.last().unwrap(), "interval 0.0");
+    let said = "failed: results cannot be kept: disk full";
+    assert_eq!(line.events.last().unwrap(), &format!("finished {said}"));
+    assert!(line.events.contains(&format!("run 0 {said}")));
+    // What is not on disk is not shown.
+    assert!(!line.events.contains(&"interval 0.1".to_owned()));
+    assert!(!line.events.contains(&"run 1 started".to_owned()));
+}
+
+#[test]
+fn a_noisy_host_is_warned_of_after_the_run() {
+    let stop = Arc::new(Stop::new());
+    let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
+    let mut fleet = Scripted { acts, stop: Arc::clone(&stop) };
+    // The first answer covers the time before the run and does not count.
+    let mut answers = vec![0.2, 0.9];
+    let mut steal = || answers.pop();
+    let host = Host { memory_bytes: None, steal_since_last: &mut steal };
+    let mut noted = Noted::default();
+    conduct_with(&mut fleet, &plan(vec![run(0, 0, 1)]), None, host, &stop, &mut [&mut noted])
+        .unwrap();
+    assert_eq!(noted.warnings, [Warning::HostNoisy { steal: 0.2 }]);
+}
+
+/// Keeps warnings whole.
+#[derive(Default)]
+struct Noted {
+    warnings: Vec<Warning>,
+}
+
+impl Listener for Noted {
+    fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
+        if let Event::Warning { warning, .. } = event {
+            self.warnings.push(warning.clone());
+        }
+        Ok(())
+    }
+}
+
+fn opened(path: &std::path::Path, plan: &Plan, overrides: Overrides) -> TargetDirectory {
+    directory::open(path, Wanted::by(plan), overrides).expect("the directory can be ours")
+}
+
+#[test]
+fn files_are_prepared_before_the_first_run_and_only_once() {
+    let place = tempfile::tempdir().unwrap();
+    let plan = plan(vec![run(0, 0, 1)]);
+    for expected_bytes in [3 << 20, 0u64] {
+        let mut ours = opened(place.path(), &plan, Overrides::default());
+        let stop = Arc::new(Stop::new());
+        let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
+        let mut fleet = Scripted { acts, stop: Arc::clone(&stop) };
+        let host = Host { memory_bytes: Some(1 << 40), steal_since_last: &mut || None };
+        let mut kept = Kept::default();
+        let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
+        assert_eq!(ended.unwrap(), Outcome::Done);
+        let events: Vec<&String> =
+            kept.events.iter().filter(|event| !event.starts_with("progress")).collect();
+        assert_eq!(events[0], "phase prepare");
+        assert_eq!(events[1], &format!("prepared {expected_bytes}"));
+        assert_eq!(events[2..4], ["engine scripted", "run 0 started"]);
+        // Buffered, and three MiB fit into any memory.
+        assert!(kept.events.contains(&"warning working_set_fits_cache".to_owned()));
+        let all = format!("progress {expected_bytes} of {expected_bytes}");
+        assert_eq!(kept.events.contains(&all), expected_bytes > 0);
+    }
+}
+
+#[test]
+fn a_stop_during_the_fill_runs_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let plan = plan(vec![run(0, 0, 1)]);
+    let mut ours = opened(place.path(), &plan, Overrides::default());
+    let stop = Arc::new(Stop::new());
+    stop.finish_interval();
+    let mut fleet = Scripted { acts: VecDeque::new(), stop: Arc::clone(&stop) };
+    let host = Host { memory_bytes: None, steal_since_last: &mut || None };
+    let mut kept = Kept::default();
+    let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
+    assert_eq!(ended.unwrap(), Outcome::Interrupted);
+    assert_eq!(kept.events, ["phase prepare", "finished interrupted"]);
+}
+
+#[test]
+fn files_that_are_not_as_we_left_them_are_refused_before_a_run_or_refilled() {
+    let place = tempfile::tempdir().unwrap();
+    let plan = plan(vec![run(0, 0, 1)]);
+    let mut results = Vec::new();
+    for overrides in [
+        Overrides::default(),
+        Overrides::default(),
+        Overrides { refill: true, ..Overrides::default() },
+    ] {
+        let mut ours = opened(place.path(), &plan, overrides);
+        let file = ours.file_path(&plan.file_sets()[0], 0);
+        if !results.is_empty() {
+            std::fs::write(file, vec![0; 3 << 20]).unwrap();
+        }
+        let stop = Arc::new(Stop::new());
+        let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
+        let mut fleet = Scripted { acts, stop: Arc::clone(&stop) };
+        let host = Host { memory_bytes: None, steal_since_last: &mut || None };
+        let mut kept = Kept::default();
+        let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
+        let ran = kept.events.contains(&"run 0 started".to_owned());
+        assert_eq!(ran, ended.is_ok());
+        results.push(ended);
+    }
+    assert_eq!(results[0].as_ref().unwrap(), &Outcome::Done);
+    assert!(matches!(results[1], Err(ConductError::Refused(_))), "{:?}", results[1]);
+    assert_eq!(results[2].as_ref().unwrap(), &Outcome::Done);
+}
