@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use workload::arrival::{constant_due_ns, poisson_gap_ns};
 
-/// Kolmogorov's statistic of `sorted` against a distribution function, times the root of the count. Above 1.628 with a
-/// chance of 1 % (Kolmogorov 1933; Smirnov's table, 1948).
+/// Kolmogorov's statistic of `sorted` against a distribution function, times the root of the count.
+/// Above 1.628 with a chance of 1 % (Kolmogorov 1933; Smirnov's table, 1948).
 fn kolmogorov(sorted: &[f64], cdf: impl Fn(f64) -> f64) -> f64 {
     let count = sorted.len() as f64;
     let distance = sorted.iter().enumerate().fold(0.0f64, |largest, (at, value)| {

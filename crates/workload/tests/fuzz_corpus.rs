@@ -1,5 +1,6 @@
 //! Replays the corpus of the fuzz target `experiment`, and damages it a little: the parser never
 //! panics, and what it accepts can be planned and done.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 #[path = "../../../fuzz/src/experiment.rs"]
 mod experiment;

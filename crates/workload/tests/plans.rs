@@ -1,5 +1,6 @@
 //! From an experiment to a plan: what is laid over what, what is swept, in which order runs are
 //! done.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 use expect_test::{Expect, expect};
 use workload::experiment::{parse, parse_with};

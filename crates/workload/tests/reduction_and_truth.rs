@@ -1,4 +1,5 @@
 //! Data as written: as reducible as asked, and every damage to it is found.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 use std::collections::HashMap;
 
@@ -18,7 +19,8 @@ fn written(pattern: DataPattern, tile_bytes: u32, blocks: usize) -> Vec<u8> {
     data
 }
 
-/// Share of bytes that zstd removes when each block is compressed alone, as a storage that compresses inline does.
+/// Share of bytes that zstd removes when each block is compressed alone, as a storage that
+/// compresses inline does.
 fn compressed_away(data: &[u8]) -> f64 {
     let packed: usize = data
         .chunks_exact(BLOCK)
@@ -111,8 +113,8 @@ proptest! {
 
     #[test]
     fn every_flipped_byte_is_found(
-        pattern in patterns(), small: bool, seed: u64, place in 0..1u64 << 30, generation in 0..9u32,
-        at in 0..4096usize, flip in 1..=255u8,
+        pattern in patterns(), small: bool, seed: u64, place in 0..1u64 << 30,
+        generation in 0..9u32, at in 0..4096usize, flip in 1..=255u8,
     ) {
         let maker = TileMaker::new(seed, pattern, if small { 512 } else { 4096 });
         let offset = place * maker.tile_bytes() as u64;
@@ -164,7 +166,8 @@ proptest! {
         let (mut unique, mut duplicate) = (None, None);
         for place in 0..64 {
             let offset = place * 4096;
-            *(if maker.is_duplicate(0, offset) { &mut duplicate } else { &mut unique }) = Some(offset);
+            let kind = if maker.is_duplicate(0, offset) { &mut duplicate } else { &mut unique };
+            *kind = Some(offset);
         }
         let (Some(unique), Some(duplicate)) = (unique, duplicate) else { return Ok(()) };
         for (from, to) in [(unique, duplicate), (duplicate, unique)] {

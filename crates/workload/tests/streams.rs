@@ -112,7 +112,8 @@ proptest! {
 
     #[test]
     fn sequential_touches_every_offset_once_in_each_pass(
-        files in 1..5u32, places in 1..20u64, sectors in 1..9u64, workers in 1..5u32, pass in 0..3u64,
+        files in 1..5u32, places in 1..20u64, sectors in 1..9u64, workers in 1..5u32,
+        pass in 0..3u64,
     ) {
         let size_bytes = sectors * 512;
         let stream = Stream {
@@ -200,7 +201,8 @@ proptest! {
         let fsyncs = ops.iter().filter(|op| op.kind == OpKind::Fsync).count() as f64;
         let written = ops.iter().filter(|op| op.kind == OpKind::Write).count() as f64;
         let spacing = 1000.0 * f64::from(writes) / f64::from(write_permille);
-        // A cycle is a whole number of operations, so the mean is up to one operation above what was asked.
+        // A cycle is a whole number of operations, so the mean is up to one operation above what
+        // was asked.
         let longest = f64::from(writes) * (1.0 + 1.0 / spacing) + 1.0;
         prop_assert!(written / fsyncs >= f64::from(writes) * 0.98 - 1.0);
         prop_assert!(written / fsyncs <= longest * 1.02, "{} for {writes}", written / fsyncs);
