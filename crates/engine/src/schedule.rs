@@ -233,11 +233,12 @@ impl<I: Instants> Schedule for Open<I> {
     fn completed(&mut self, _now_ns: u64, _count: usize) {}
 
     fn backlog(&mut self, edge_ns: u64) -> (u64, u128) {
-        while self.due.peek_ns() < edge_ns {
+        // What was issued was due, also where a run is ended at the very instant of an issue.
+        while self.due.peek_ns() < edge_ns || self.due_sum.count < self.issued_sum.count {
             self.due_sum.add(self.due.peek_ns());
             self.due.next();
         }
-        // Everything issued by the edge was due by then, so neither difference is negative.
+        // So neither difference is negative.
         let backlog = self.due_sum.count - self.issued_sum.count;
         let integral = self.due_sum.elapsed(edge_ns) - self.issued_sum.elapsed(edge_ns);
         let since_last = integral - self.integral_at_edge;
@@ -262,6 +263,14 @@ mod tests {
         // Nothing is issued up to 1,100: eight wait 100 ns more, and the eleventh from its instant
         // on.
         assert_eq!(open.backlog(1100), (9, 900));
+    }
+
+    #[test]
+    fn an_operation_issued_at_the_instant_of_the_end_leaves_no_backlog() {
+        let mut open = Open::new(ConstantInstants::new(1e7, 0, 1));
+        open.advance(0);
+        open.advance(100);
+        assert_eq!(open.backlog(100), (0, 0));
     }
 
     #[test]

@@ -232,8 +232,11 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
     }
 
     /// Ends the last, possibly shorter, interval. The worker is finished or given up.
+    ///
+    /// What ended at the very edge belongs to an interval without length: it is handed over too.
     pub fn close(&mut self, now_ns: u64) {
-        if now_ns > self.next_edge_ns - self.assigned.interval_ns {
+        let start_ns = self.next_edge_ns - self.assigned.interval_ns;
+        if now_ns > start_ns || self.recorder.has_content() {
             self.turn(now_ns);
         }
     }

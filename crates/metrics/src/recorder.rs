@@ -89,6 +89,12 @@ impl Recorder {
         self.tally.index
     }
 
+    /// Whether the interval that is being recorded has anything to tell: operations were issued
+    /// in it, or were outstanding when it began and have ended or will.
+    pub fn has_content(&self) -> bool {
+        self.tally.issued > 0 || self.tally.outstanding_start > 0
+    }
+
     /// Counts `count` operations issued at `now_ns`.
     #[inline]
     pub fn issue(&mut self, now_ns: u64, count: u64) {

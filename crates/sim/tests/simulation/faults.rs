@@ -1,0 +1,176 @@
+//! What goes wrong is counted by kind, and stops neither the run nor the accounting.
+
+use metrics::run_record::{Outcome, RunRecord};
+use sim::storage::{Demand, Effect, Fault, Model, NEVER_NS};
+use sim::world::{Simulated, simulate_with_witness};
+use workload::op::OpKind;
+use workload::outcome::ErrorKind;
+use workload::plan::Stream;
+
+use crate::runs::{CLOSED, MS, S, assert_near, constant, poisson, reads, run, stream, whole};
+
+/// All the time, any kind of operation.
+fn fault(probability: f64, effect: Effect) -> Fault {
+    Fault { from_ns: 0, until_ns: u64::MAX, kind: None, probability, effect }
+}
+
+fn queue() -> Model {
+    Model::queue(4, Demand::Exponential { mean_ns: 1e6 })
+}
+
+fn faulty(faults: Vec<Fault>, stream: Stream) -> Simulated {
+    simulate_with_witness(&run(vec![stream], 10 * S, S), &Model { faults, ..queue() }, 9)
+}
+
+/// Of each interval: what went in is what came out or is still there.
+fn assert_balanced(record: &RunRecord) {
+    let mut outstanding = 0;
+    for interval in &record.intervals {
+        let stream = &interval.streams[0];
+        assert_eq!(stream.outstanding_start, outstanding, "intervals join");
+        let after = stream.completed() + stream.failed() + stream.outstanding_end;
+        assert_eq!(stream.outstanding_start + stream.issued, after);
+        outstanding = stream.outstanding_end;
+    }
+    assert_eq!(outstanding, 0, "in the end nothing is outstanding");
+}
+
+#[test]
+fn every_kind_of_error_is_counted_as_that_kind() {
+    let errors = [
+        (5, ErrorKind::InputOutput),
+        (28, ErrorKind::NoSpace),
+        (122, ErrorKind::NoSpace),
+        (30, ErrorKind::ReadOnly),
+        (116, ErrorKind::Gone),
+        (4, ErrorKind::Interrupted),
+        (22, ErrorKind::Invalid),
+        (110, ErrorKind::Other),
+    ];
+    for (errno, kind) in errors {
+        let faults = vec![fault(0.1, Effect::Error { errno })];
+        let simulated = faulty(faults, stream(CLOSED, 8));
+        let struck = simulated.seen.iter().filter(|seen| seen.answer.result == -errno).count();
+        let reads = reads(&simulated.record);
+        assert_eq!(reads.failed[kind as usize], struck as u64, "{errno}");
+        assert_eq!(reads.failed_total(), struck as u64, "no other kind");
+        assert_near(struck as f64, simulated.seen.len() as f64 * 0.1, 0.05, "a tenth");
+        assert_balanced(&simulated.record);
+        assert_eq!(simulated.record.outcome, Outcome::Done);
+    }
+}
+
+#[test]
+fn errors_of_several_kinds_are_told_apart_by_operation_kind_and_time() {
+    let faults = vec![
+        Fault {
+            kind: Some(OpKind::Write),
+            from_ns: 2 * S,
+            until_ns: 4 * S,
+            ..fault(1.0, Effect::Error { errno: 28 })
+        },
+        fault(0.01, Effect::Error { errno: 5 }),
+    ];
+    let stream = Stream { read_permille: 700, ..stream(poisson(1000.0), 64) };
+    let simulated = faulty(faults, stream);
+    let whole = whole(&simulated.record, 0);
+    let count = |kind: OpKind, result: i32| {
+        let same = |seen: &&sim::world::Seen| seen.op.kind == kind && seen.answer.result == result;
+        simulated.seen.iter().filter(same).count() as u64
+    };
+    for kind in [OpKind::Read, OpKind::Write] {
+        let failed = &whole.kinds[kind as usize].failed;
+        assert_eq!(failed[ErrorKind::NoSpace as usize], count(kind, -28));
+        assert_eq!(failed[ErrorKind::InputOutput as usize], count(kind, -5));
+        assert_eq!(whole.kinds[kind as usize].completed, count(kind, 8192));
+        assert_eq!(whole.kinds[kind as usize].bytes, 8192 * count(kind, 8192));
+    }
+    assert_eq!(count(OpKind::Read, -28), 0);
+    assert_near(count(OpKind::Write, -28) as f64, 600.0, 0.1, "0.3 of 2,000");
+    assert_balanced(&simulated.record);
+}
+
+#[test]
+fn short_reads_are_failures_and_their_bytes_are_not_counted() {
+    let simulated = faulty(vec![fault(0.2, Effect::Short)], stream(constant(500.0), 8));
+    let reads = reads(&simulated.record);
+    let short = simulated.seen.iter().filter(|seen| seen.answer.result == 4096).count() as u64;
+    assert!(short > 800);
+    assert_eq!(reads.failed[ErrorKind::Short as usize], short);
+    assert_eq!(reads.bytes, reads.completed * 8192);
+    assert_eq!(reads.completed + short, 5000);
+    // Failures have no part in the times.
+    assert_eq!(reads.service.total(), reads.completed);
+    assert_eq!(reads.response.total(), reads.completed);
+}
+
+#[test]
+fn an_operation_that_never_returns_is_given_up_at_its_deadline_and_told() {
+    let never =
+        Fault { from_ns: 3 * S + MS, until_ns: 3 * S + 11 * MS, ..fault(0.2, Effect::Never) };
+    let mut run = run(vec![stream(constant(500.0), 64)], 60 * S, S);
+    run.operation_deadline_ns = 5 * S;
+    let model = Model { faults: vec![never], ..queue() };
+    let simulated = simulate_with_witness(&run, &model, 2);
+    let lost: Vec<_> =
+        simulated.seen.iter().filter(|seen| seen.answer.completed_ns == NEVER_NS).collect();
+    assert!(!lost.is_empty());
+    assert!(matches!(&simulated.record.outcome, Outcome::Failed { reason } if
+        reason.contains("deadline")));
+    assert_eq!(simulated.overdue[0].op, lost[0].op, "the oldest first");
+    assert_eq!(simulated.overdue[0].issued_ns, lost[0].issued_ns);
+    // Noticed at the first edge after the deadline: issued after 3 s, so at 9 s.
+    // What was given up at the edge is counted in an interval without length.
+    assert_eq!(simulated.record.intervals.len(), 10);
+    assert_eq!(simulated.record.intervals.last().unwrap().end_ns, 9 * S);
+    let reads = reads(&simulated.record);
+    assert!(reads.failed[ErrorKind::Deadline as usize] >= lost.len() as u64);
+    assert_balanced(&simulated.record);
+}
+
+#[test]
+fn when_one_worker_gives_up_the_others_stop_and_keep_what_they_measured() {
+    let never = Fault { from_ns: 3 * S, until_ns: 3 * S + MS, ..fault(1.0, Effect::Never) };
+    let write = Fault { kind: Some(OpKind::Write), ..never };
+    let reader = stream(CLOSED, 4);
+    let writer = Stream { name: "log".to_owned(), read_permille: 0, ..stream(CLOSED, 2) };
+    let mut run = run(vec![reader, writer], 60 * S, S);
+    run.operation_deadline_ns = 2 * S;
+    let model = Model { faults: vec![write], ..queue() };
+    let simulated = simulate_with_witness(&run, &model, 2);
+    assert!(matches!(simulated.record.outcome, Outcome::Failed { .. }));
+    assert!(simulated.overdue.iter().all(|overdue| overdue.stream == 1));
+    let reader = whole(&simulated.record, 0);
+    assert_eq!(reader.failed(), 0, "what the reader had outstanding came back");
+    assert!(reader.completed() > 10_000);
+    assert!(simulated.record.intervals.len() <= 7);
+}
+
+#[test]
+fn a_slow_server_shows_in_the_high_percentiles_and_not_in_the_median() {
+    let faults = vec![fault(0.02, Effect::Slow { factor: 50.0 })];
+    let model = Model { faults, ..Model::fixed(MS) };
+    let run = run(vec![stream(constant(1000.0), 64)], 10 * S, S);
+    let reads = reads(&simulate_with_witness(&run, &model, 1).record);
+    assert_near(reads.response.percentile_ns(0.5).unwrap() as f64, 1e6, 0.001, "median");
+    assert_near(reads.response.percentile_ns(0.99).unwrap() as f64, 50e6, 0.001, "p99");
+    assert_eq!(reads.failed_total(), 0);
+}
+
+#[test]
+fn every_interval_is_balanced() {
+    let faults = vec![
+        fault(0.05, Effect::Error { errno: 5 }),
+        fault(0.05, Effect::Short),
+        fault(0.01, Effect::Slow { factor: 300.0 }),
+    ];
+    for arrival in [CLOSED, constant(3000.0), poisson(3000.0)] {
+        for queue_depth in [1, 7, 128] {
+            let simulated = faulty(faults.clone(), stream(arrival, queue_depth));
+            assert_balanced(&simulated.record);
+            let whole = whole(&simulated.record, 0);
+            assert_eq!(whole.issued, simulated.seen.len() as u64);
+            assert!(whole.failed() > 0);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The stall: a target that stops for a second is seen whole in the response time.
+//!
+//! 1,000 operations per second for 10 s at queue depth 1; the target stops for 1 s and is instant
+//! otherwise. An operation due `t` into the stall responds after `1 s - t`, so
+//! `P(response time > t) = (1 s - t) / 10 s`, and p99 is 0.90 s. A tool that forgives what was late
+//! shows one slow operation and a p99 near 0: coordinated omission (Tene, "How NOT to Measure
+//! Latency", 2013).
+
+use metrics::histogram::{bucket_high_ns, bucket_of};
+use sim::storage::{Model, Stall};
+use sim::world::{Simulated, simulate_with_witness};
+use workload::arrival::constant_due_ns;
+
+use crate::runs::{MS, S, constant, reads, run, stream};
+
+const STALL: Stall = Stall { from_ns: 5 * S, until_ns: 6 * S };
+const RATE: f64 = 1000.0;
+/// Draining the backlog takes a nanosecond for each operation, and each is that much later.
+const DRAIN_NS: u64 = 1000;
+
+fn stalled() -> Simulated {
+    let run = run(vec![stream(constant(RATE), 1)], 10 * S, S);
+    simulate_with_witness(&run, &Model { stalls: vec![STALL], ..Model::fixed(0) }, 1)
+}
+
+/// The share of response times above `time_ns`, up to the width of its bucket.
+fn share_above(response: &metrics::histogram::Counts, time_ns: u64) -> f64 {
+    let bucket = bucket_of(time_ns);
+    let above: u64 = response.buckets.iter().filter(|(b, _)| *b > bucket).map(|(_, n)| n).sum();
+    above as f64 / response.total() as f64
+}
+
+#[test]
+fn a_stall_shows_whole_in_the_response_time() {
+    let reads = reads(&stalled().record);
+    assert_eq!(reads.completed, 10_000);
+    // Rank 9,900 of 10,000: 9,000 responded at once, the 900th of the late ones after 900 ms.
+    let p99_ns = reads.response.percentile_ns(0.99).unwrap();
+    assert!(p99_ns >= 900 * MS && p99_ns <= bucket_high_ns(bucket_of(900 * MS + DRAIN_NS)));
+    assert!((reads.response.max_ns - S) <= DRAIN_NS);
+    for t_ms in (0..1000).step_by(7) {
+        // Half a millisecond between the grid of responses, so that no bucket straddles one.
+        let time_ns = t_ms * MS + MS / 2;
+        let expected = (S - time_ns) as f64 / (10 * S) as f64;
+        let seen = share_above(&reads.response, time_ns);
+        // One operation of 10,000, and those in a bucket of 0.1 % of the time.
+        let tolerance = 1e-4 + time_ns as f64 / 1024.0 / (10 * S) as f64;
+        assert!((seen - expected).abs() <= tolerance, "{t_ms} ms: {seen}, not {expected}");
+    }
+}
+
+#[test]
+fn a_stall_is_one_slow_operation_in_the_service_time() {
+    let reads = reads(&stalled().record);
+    assert!(reads.service.percentile_ns(0.9999).unwrap() <= 2);
+    assert_eq!(reads.service.max_ns, S);
+    assert_eq!(reads.service.samples_above(0.9999), 1);
+}
+
+#[test]
+fn a_stall_changes_nothing_in_the_schedule_after_it() {
+    let simulated = stalled();
+    assert_eq!(simulated.seen.len(), 10_000);
+    for (step, seen) in simulated.seen.iter().enumerate() {
+        let due_ns = constant_due_ns(RATE, 0, 1, step as u64);
+        let in_stall = due_ns > STALL.from_ns && due_ns <= STALL.until_ns;
+        if in_stall {
+            let late = seen.issued_ns.abs_diff(STALL.until_ns);
+            assert!(late <= DRAIN_NS, "operation {step} waits for the end of the stall");
+        } else {
+            assert_eq!(seen.issued_ns, due_ns, "operation {step} is issued when it is due");
+        }
+    }
+}
+
+#[test]
+fn a_stall_shows_as_backlog_in_its_interval_and_is_worked_off_in_the_next() {
+    let simulated = stalled();
+    let intervals = &simulated.record.intervals;
+    assert_eq!(intervals.len(), 10);
+    for (index, interval) in intervals.iter().enumerate() {
+        let stream = &interval.streams[0];
+        // One is with the target, those due 1 to 999 ms after it wait.
+        let backlog = if index == 5 { 999 } else { 0 };
+        assert_eq!(stream.backlog_end, backlog, "interval {index}");
+        let completed = [1000, 1000, 1000, 1000, 1000, 0, 2000, 1000, 1000, 1000][index];
+        assert_eq!(stream.completed(), completed, "interval {index}");
+    }
+    // 999 operations wait 999 + 998 + … + 1 ms.
+    let waited_ns = intervals[5].streams[0].backlog_time_ns;
+    assert_eq!(waited_ns, u128::from(999 * 1000 / 2 * MS));
+}
+
+#[test]
+fn a_schedule_that_cannot_be_kept_is_called_overloaded_with_its_backlog() {
+    // Half of what is offered: 1,000 per second at queue depth 1 and 2 ms each.
+    let run = run(vec![stream(constant(RATE), 1)], 10 * S, S);
+    let simulated = simulate_with_witness(&run, &Model::fixed(2 * MS), 1);
+    for (index, interval) in simulated.record.intervals[..10].iter().enumerate() {
+        let expected = 500 * (index as u64 + 1);
+        assert!(interval.streams[0].backlog_end.abs_diff(expected) <= 1, "interval {index}");
+    }
+    let overloaded = crate::examples::warnings_of(simulated.record, |warning| {
+        matches!(warning, metrics::warning::Warning::Overloaded { .. })
+    });
+    assert_eq!(overloaded, 1);
+}
