@@ -6,8 +6,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::directory::{find_file, lock, our_directory};
+use crate::directory::{find_file, lock};
 use crate::manifest::{MANIFEST_NAME, MANIFEST_NEW_NAME, Manifest};
+use crate::place::our_directory;
 use crate::refusal::Refusal;
 use crate::storage::PROBE_NAME;
 

@@ -16,15 +16,9 @@ use rustix::fs::{Access, FlockOperation};
 use workload::plan::{FileSet, Plan};
 
 use crate::manifest::{FileRecord, FileState, MANIFEST_NAME, Manifest, sync_directory};
-use crate::mounts::missing_mount;
+use crate::place::{OUR_NAME, find_place, refuse_missing_mount};
 use crate::refusal::{Overrides, Refusal};
 use crate::storage::{self, DirectIo, Storage};
-
-/// The name of the directory that is made inside the one that the user named.
-pub const OUR_NAME: &str = "fourcorners";
-
-/// Entries that a file system or a filer puts into an otherwise empty volume.
-const HARMLESS: [&str; 5] = ["lost+found", ".snapshot", ".snapshots", ".zfs", ".Trash-0"];
 
 /// What a plan needs of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -277,121 +271,6 @@ impl TargetDirectory {
     fn is_complete(&self, set: &FileSet, index: u32) -> bool {
         is_recorded(&self.manifest, set, index, self.wanted.data_seed)
             && self.file_path(set, index).symlink_metadata().is_ok()
-    }
-}
-
-/// Where a run will work.
-struct Place {
-    path: PathBuf,
-    is_new: bool,
-}
-
-/// Settles the place, or refuses: what the user named is ours, holds a directory of ours, or may
-/// get one.
-fn find_place(path: &Path, overrides: Overrides) -> Result<Place, Refusal> {
-    let found = match fs::metadata(path) {
-        Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return place_to_create(path, overrides);
-        }
-        Err(error) => return Err(Refusal::io("look at", path, error)),
-    };
-    if found.file_type().is_block_device() {
-        return Err(Refusal::BlockDevice { path: path.to_path_buf() });
-    }
-    if !found.is_dir() {
-        return Err(Refusal::NotADirectory { path: path.to_path_buf() });
-    }
-    let named =
-        fs::canonicalize(path).map_err(|error| Refusal::io("find the way to", path, error))?;
-    if let Some(ours) = our_directory(&named)? {
-        return Ok(Place { path: ours, is_new: false });
-    }
-    let inside = named.join(OUR_NAME);
-    if inside.symlink_metadata().is_ok() {
-        return Err(Refusal::Unmarked { path: inside });
-    }
-    if !overrides.among_foreign_files {
-        refuse_foreign_files(path, &named)?;
-    }
-    Ok(Place { path: inside, is_new: true })
-}
-
-fn place_to_create(path: &Path, overrides: Overrides) -> Result<Place, Refusal> {
-    let missing = || Refusal::Missing { path: path.to_path_buf() };
-    let no_parent = || Refusal::NoParent { path: path.to_path_buf() };
-    if path.symlink_metadata().is_ok() {
-        // A link to nowhere: making its end would write where the user does not look.
-        return Err(Refusal::NotADirectory { path: path.to_path_buf() });
-    }
-    let name = path.file_name().ok_or_else(missing)?;
-    let parent = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    let parent = fs::canonicalize(parent).map_err(|_| no_parent())?;
-    if !parent.is_dir() {
-        return Err(no_parent());
-    }
-    if !overrides.create {
-        return Err(missing());
-    }
-    Ok(Place { path: parent.join(name), is_new: true })
-}
-
-/// The directory of ours that `named` (without links) is or holds, if there is one.
-///
-/// # Errors
-/// There is a manifest, and it cannot be understood.
-pub(crate) fn our_directory(named: &Path) -> Result<Option<PathBuf>, Refusal> {
-    if Manifest::load(named)?.is_some() {
-        return Ok(Some(named.to_path_buf()));
-    }
-    let inside = named.join(OUR_NAME);
-    let is_directory = inside.symlink_metadata().is_ok_and(|found| found.is_dir());
-    if is_directory && Manifest::load(&inside)?.is_some() {
-        return Ok(Some(inside));
-    }
-    Ok(None)
-}
-
-fn refuse_foreign_files(path: &Path, named: &Path) -> Result<(), Refusal> {
-    let entries = fs::read_dir(named).map_err(|error| Refusal::io("list", named, error))?;
-    let mut foreign = Vec::new();
-    for entry in entries {
-        let name = entry.map_err(|error| Refusal::io("list", named, error))?.file_name();
-        if !HARMLESS.iter().any(|harmless| name == *harmless) {
-            foreign.push(name);
-        }
-    }
-    foreign.sort();
-    match foreign.first() {
-        None => Ok(()),
-        Some(first) => Err(Refusal::ForeignFiles {
-            path: path.to_path_buf(),
-            count: foreign.len(),
-            example: first.to_string_lossy().into_owned(),
-            mount_root: storage::is_mount_root(named),
-        }),
-    }
-}
-
-fn refuse_missing_mount(path: &Path, existing: &Path) -> Result<(), Refusal> {
-    let fstab = match fs::read("/etc/fstab") {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(Refusal::io("read", Path::new("/etc/fstab"), error)),
-    };
-    let device =
-        |path: &Path| fs::metadata(path).map_err(|error| Refusal::io("look at", path, error));
-    let on_root = device(existing)?.dev() == device(Path::new("/"))?.dev();
-    match missing_mount(existing, &fstab, on_root, storage::is_mount_root) {
-        None => Ok(()),
-        Some(missing) => Err(Refusal::MountMissing {
-            path: path.to_path_buf(),
-            mount_point: missing.mount_point,
-            in_fstab: missing.in_fstab,
-        }),
     }
 }
 

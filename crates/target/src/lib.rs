@@ -16,6 +16,7 @@ pub mod directory;
 pub mod fill;
 pub mod manifest;
 mod mounts;
+pub mod place;
 pub mod refusal;
 pub mod storage;
 pub mod truth;

@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use target::directory::{self, OUR_NAME};
+use target::directory;
+use target::place::OUR_NAME;
 use target::refusal::{Override, Overrides, Refusal};
 
 use crate::place::{FILE_BYTES, Place, set, wanted};
