@@ -1,5 +1,5 @@
-//! Runs on real files whose storage fails while they run: cut off, removed, with I/O errors, frozen.
-//! Needs root and loop devices, as CI has them; every mount is undone by its guard.
+//! Runs on real files whose storage fails while they run: cut off, removed, with I/O errors,
+//! frozen. Needs root and loop devices, as CI has them; every mount is undone by its guard.
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
 
