@@ -11,8 +11,9 @@ use toml::de::{DeTable, DeValue};
 use crate::diagnostic::{Diagnostic, Place, Source, did_you_mean, nearest};
 use crate::keys::{self, Key, Section};
 use crate::overrides::{self, Override};
+use crate::reader::Reader;
 use crate::resolve;
-use crate::value::{Choice, Reader, Value};
+use crate::value::{Choice, Value};
 
 /// An experiment as the user wrote it. Made by [`parse`]; turned into runs by [`resolve::resolve`].
 #[derive(Clone, Debug, PartialEq)]

@@ -22,6 +22,7 @@ pub mod overrides;
 pub mod pattern;
 pub mod plan;
 pub mod random;
+mod reader;
 pub mod reference;
 pub mod resolve;
 pub mod schema;

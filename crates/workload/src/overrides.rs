@@ -10,7 +10,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 use crate::diagnostic::{Diagnostic, Source, did_you_mean};
 use crate::experiment::{Experiment, Setting, StreamOverride, unknown_key};
 use crate::keys::{self, Key, Kind, Section};
-use crate::value::Reader;
+use crate::reader::Reader;
 
 /// A setting from the command line, and the option that carried it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! several streams, that is one axis, and the streams change together. Load points are the product
 //! of a variant's axes, the first written changing slowest.
 //!
-//! What values mean together is checked here for every load point ([`crate::combination`]); an
+//! What values mean together is checked here for every load point (`combination.rs`); an
 //! impossible one is the user's mistake, never a panic later.
 
 use std::sync::OnceLock;
@@ -19,7 +19,8 @@ use crate::experiment::{Experiment, Setting, VariantSettings, in_order, missing_
 use crate::keys::{self, Presence, Section};
 use crate::plan::{EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec};
 use crate::random;
-use crate::value::{Reader, Value};
+use crate::reader::Reader;
+use crate::value::Value;
 
 /// More runs than this are a slip of the pen: a year at 53 minutes each.
 const MOST_RUNS: u64 = 10_000;

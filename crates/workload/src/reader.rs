@@ -1,0 +1,448 @@
+//! Reads the values of one key: a scalar, a table, or several of them as a sweep.
+//!
+//! Not for: what values mean together; that is `combination.rs`.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use units::{Bytes, OpsPerSec, Percent, parse_duration};
+
+use crate::arrival::Arrival;
+use crate::diagnostic::{Diagnostic, Place, Source, did_you_mean};
+use crate::keys::{HOT_SHARE, Key, Kind, THINK_TIME, TRANSFER, WEIGHT};
+use crate::pattern::AccessPattern;
+use crate::plan::WeightedSize;
+use crate::sweep;
+use crate::value::{Choice, Value};
+
+type Node<'i> = Spanned<DeValue<'i>>;
+
+/// Reads values out of one text and collects what is wrong with them.
+pub(crate) struct Reader<'s, 'p> {
+    pub(crate) source: &'s Source<'s>,
+    pub(crate) problems: &'p mut Vec<Diagnostic>,
+}
+
+/// What is wrong with a scalar, beyond that it is not of its kind.
+struct Wrong(Option<String>);
+
+impl Reader<'_, '_> {
+    /// The values written for `key`; none where something is wrong with them.
+    pub(crate) fn choices(&mut self, key: &Key, node: &Node<'_>) -> Vec<Choice> {
+        let before = self.problems.len();
+        let mut choices = Vec::new();
+        match node.get_ref() {
+            DeValue::Array(items) if key.sweep => {
+                if items.is_empty() {
+                    let place = self.source.place(node.span());
+                    self.problems.push(place.diagnostic(
+                        format!("`{}` has no values to go through", key.name),
+                        "at least one value",
+                    ));
+                }
+                for item in items.iter() {
+                    choices.extend(self.expand(key.name, key.kind, item));
+                }
+            }
+            _ => choices = self.expand(key.name, key.kind, node),
+        }
+        if choices.len() > 1 && !key.sweep {
+            choices.clear();
+            let place = self.source.place(node.span());
+            self.problems.push(
+                place.diagnostic(format!("`{}` takes one value", key.name), key.kind.allowed()),
+            );
+        }
+        self.refuse_repeated(key, &choices);
+        if self.problems.len() > before {
+            choices.clear();
+        }
+        choices
+    }
+
+    /// Two equal load points would be told apart by nothing.
+    fn refuse_repeated(&mut self, key: &Key, choices: &[Choice]) {
+        for (at, choice) in choices.iter().enumerate().take(sweep::MOST) {
+            if choices[..at].iter().any(|earlier| earlier.value == choice.value) {
+                self.problems.push(
+                    choice
+                        .place
+                        .diagnostic(
+                            format!("`{}` has the value {} twice", key.name, choice.value),
+                            "each value once",
+                        )
+                        .with_hint("`repeats` in [run] runs every load point several times"),
+                );
+                return;
+            }
+        }
+    }
+
+    /// The values that one node stands for: itself, a range, or a table with sweeps inside.
+    fn expand(&mut self, name: &str, kind: Kind, node: &Node<'_>) -> Vec<Choice> {
+        let place = self.source.place(node.span());
+        let at = |value| Choice { value, place: place.clone() };
+        match (kind, node.get_ref()) {
+            (Kind::TransferSizes, DeValue::Table(table)) => self
+                .weighted_sizes(table, &place)
+                .map(|s| at(Value::Sizes(s)))
+                .into_iter()
+                .collect(),
+            (Kind::TransferSizes, _) => {
+                let sizes = self.expand(name, TRANSFER, node);
+                sizes.into_iter().filter_map(single_size).collect()
+            }
+            (Kind::Pattern, DeValue::Table(table)) => {
+                self.pattern_table(table, &place).into_iter().map(at).collect()
+            }
+            (Kind::Arrival, DeValue::Table(table)) => {
+                self.arrival_table(table, &place).into_iter().map(at).collect()
+            }
+            (_, DeValue::String(text)) if kind.is_number() && text.contains("..") => {
+                // Limits are checked on the values that result: a step may lie below the smallest
+                // value.
+                let parse = |text: &str| read_scalar(kind, &DeValue::String(text.into())).ok();
+                match sweep::expand(text, parse) {
+                    Ok(values) => {
+                        for value in &values {
+                            if !within(kind, value) {
+                                let wrong = format!("{value} in the range of `{name}`");
+                                let found = format!("`{text}`");
+                                self.problems.push(
+                                    place.diagnostic(wrong, kind.allowed()).with_found(found),
+                                );
+                                return Vec::new();
+                            }
+                        }
+                        values.into_iter().map(at).collect()
+                    }
+                    Err(hint) => {
+                        self.problems.push(
+                            place
+                                .diagnostic(
+                                    format!("`{name}` is not a range"),
+                                    "\"FIRST..LAST xFACTOR\" or \"FIRST..LAST step STEP\", such as \
+                                     \"1..32 x2\" or \"10..100 step 10\"",
+                                )
+                                .with_hint(hint),
+                        );
+                        Vec::new()
+                    }
+                }
+            }
+            (_, value) => match scalar(kind, value) {
+                Ok(value) => vec![at(value)],
+                Err(Wrong(hint)) => {
+                    let mut wrong =
+                        place.diagnostic(format!("wrong value for `{name}`"), kind.allowed());
+                    wrong.hint = hint;
+                    self.problems.push(wrong);
+                    Vec::new()
+                }
+            },
+        }
+    }
+
+    /// The values inside a table, where a sweep may stand too.
+    fn inner(&mut self, name: &str, kind: Kind, node: &Node<'_>) -> Vec<Value> {
+        let nodes: Vec<&Node<'_>> = match node.get_ref() {
+            DeValue::Array(items) => items.iter().collect(),
+            _ => vec![node],
+        };
+        let mut values = Vec::new();
+        for node in nodes {
+            values.extend(self.expand(name, kind, node).into_iter().map(|choice| choice.value));
+        }
+        values
+    }
+
+    fn weighted_sizes(&mut self, table: &DeTable<'_>, place: &Place) -> Option<Vec<WeightedSize>> {
+        let before = self.problems.len();
+        let mut sizes: Vec<WeightedSize> = Vec::new();
+        let mut sum = 0u32;
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        for (key, weight) in entries {
+            let size = match scalar(TRANSFER, &DeValue::String(key.get_ref().clone())) {
+                Ok(Value::Bytes(size)) => Some(size),
+                _ => {
+                    let place = self.source.place(key.span());
+                    self.problems
+                        .push(place.diagnostic("this is not a transfer size", TRANSFER.allowed()));
+                    None
+                }
+            };
+            let share = match scalar(WEIGHT, weight.get_ref()) {
+                Ok(Value::Share(share)) => share,
+                _ => {
+                    let place = self.source.place(weight.span());
+                    self.problems
+                        .push(place.diagnostic("wrong share of a transfer size", WEIGHT.allowed()));
+                    continue;
+                }
+            };
+            sum += u32::from(share);
+            let Some(size_bytes) = size else { continue };
+            if sizes.iter().any(|other| other.size_bytes == size_bytes) {
+                let place = self.source.place(key.span());
+                self.problems.push(place.diagnostic(
+                    format!("the transfer size {} stands twice", Bytes::new(size_bytes)),
+                    "each size once",
+                ));
+                continue;
+            }
+            sizes.push(WeightedSize { size_bytes, weight: u32::from(share) });
+        }
+        if self.problems.len() == before && sum != 1000 {
+            let found = format!("{}%", f64::from(sum) / 10.0);
+            self.problems.push(
+                place
+                    .diagnostic("the shares of the transfer sizes do not add up", "a sum of 100 %")
+                    .with_found(found),
+            );
+        }
+        // One size in a table is the same workload as the size alone, and must have the same
+        // operations.
+        if let [only] = sizes.as_mut_slice() {
+            only.weight = 1;
+        }
+        (self.problems.len() == before).then_some(sizes)
+    }
+
+    fn pattern_table(&mut self, table: &DeTable<'_>, place: &Place) -> Vec<Value> {
+        let Some((name, node)) = self.only_entry(table, place, Kind::Pattern, &["zipf", "hot_set"])
+        else {
+            return Vec::new();
+        };
+        if name == "zipf" {
+            let skews = self.inner("zipf", Kind::Skew, node);
+            let zipf = |value| match value {
+                Value::Skew(theta) => Some(Value::Pattern(AccessPattern::Zipf { theta })),
+                _ => None,
+            };
+            return skews.into_iter().filter_map(zipf).collect();
+        }
+        let mut found =
+            self.fields(node, Kind::Pattern, &[("area", HOT_SHARE), ("accesses", HOT_SHARE)]);
+        let (Some(accesses), Some(areas)) = (found.pop(), found.pop()) else { return Vec::new() };
+        for (field, values) in [("area", &areas), ("accesses", &accesses)] {
+            if values.is_none() {
+                let place = self.source.place(node.span());
+                self.problems.push(
+                    place.diagnostic(format!("`hot_set` lacks `{field}`"), Kind::Pattern.allowed()),
+                );
+            }
+        }
+        let mut patterns = Vec::new();
+        for area in areas.iter().flatten() {
+            for share in accesses.iter().flatten() {
+                if let (Value::Share(area_permille), Value::Share(accesses_permille)) =
+                    (area, share)
+                {
+                    patterns.push(Value::Pattern(AccessPattern::HotSet {
+                        area_permille: *area_permille,
+                        accesses_permille: *accesses_permille,
+                    }));
+                }
+            }
+        }
+        patterns
+    }
+
+    fn arrival_table(&mut self, table: &DeTable<'_>, place: &Place) -> Vec<Value> {
+        let kinds = ["closed", "constant", "poisson"];
+        let Some((name, node)) = self.only_entry(table, place, Kind::Arrival, &kinds) else {
+            return Vec::new();
+        };
+        if name == "closed" {
+            let mut found = self.fields(node, Kind::Arrival, &[("think_time", THINK_TIME)]);
+            let times = found.pop().flatten().unwrap_or_else(|| vec![Value::Duration(0)]);
+            let closed = |value| match value {
+                Value::Duration(think_time_ns) => {
+                    Some(Value::Arrival(Arrival::Closed { think_time_ns }))
+                }
+                _ => None,
+            };
+            return times.into_iter().filter_map(closed).collect();
+        }
+        let open = |value| match value {
+            Value::Rate(offered_rate) if name == "constant" => {
+                Some(Value::Arrival(Arrival::Constant { offered_rate }))
+            }
+            Value::Rate(offered_rate) => Some(Value::Arrival(Arrival::Poisson { offered_rate })),
+            _ => None,
+        };
+        self.inner(name, Kind::Rate, node).into_iter().filter_map(open).collect()
+    }
+
+    /// The one entry of a table that says which of several forms is meant.
+    fn only_entry<'t, 'i>(
+        &mut self,
+        table: &'t DeTable<'i>,
+        place: &Place,
+        kind: Kind,
+        names: &[&'static str],
+    ) -> Option<(&'static str, &'t Node<'i>)> {
+        let mut known = Vec::new();
+        for (key, node) in table.iter() {
+            match names.iter().find(|name| **name == key.get_ref().as_ref()) {
+                Some(name) => known.push((*name, node)),
+                None => self.unknown_field(key, names.iter().copied(), kind),
+            }
+        }
+        match known.as_slice() {
+            [only] => Some(*only),
+            [] if !table.is_empty() => None,
+            several => {
+                let message = if several.is_empty() {
+                    "an empty table"
+                } else {
+                    "two forms at once exclude each other"
+                };
+                self.problems.push(place.diagnostic(message, kind.allowed()));
+                None
+            }
+        }
+    }
+
+    /// The values of the named fields of a table, in the order of `fields`; `None` for a field that
+    /// is not written.
+    fn fields(
+        &mut self,
+        node: &Node<'_>,
+        whole: Kind,
+        fields: &[(&'static str, Kind)],
+    ) -> Vec<Option<Vec<Value>>> {
+        let DeValue::Table(table) = node.get_ref() else {
+            let place = self.source.place(node.span());
+            self.problems.push(place.diagnostic("this is not a table", whole.allowed()));
+            return Vec::new();
+        };
+        for (key, _) in table.iter() {
+            if !fields.iter().any(|(name, _)| *name == key.get_ref().as_ref()) {
+                self.unknown_field(key, fields.iter().map(|(name, _)| *name), whole);
+            }
+        }
+        fields
+            .iter()
+            .map(|(name, kind)| table.get(*name).map(|node| self.inner(name, *kind, node)))
+            .collect()
+    }
+
+    fn unknown_field<'k>(
+        &mut self,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        known: impl Iterator<Item = &'k str>,
+        kind: Kind,
+    ) {
+        let place = self.source.place(key.span());
+        let mut wrong = place.diagnostic("unknown key", kind.allowed());
+        wrong.hint = did_you_mean(key.get_ref(), known);
+        self.problems.push(wrong);
+    }
+}
+
+fn single_size(choice: Choice) -> Option<Choice> {
+    let Value::Bytes(size_bytes) = choice.value else { return None };
+    let sizes = vec![WeightedSize { size_bytes, weight: 1 }];
+    Some(Choice { value: Value::Sizes(sizes), place: choice.place })
+}
+
+/// Reads one scalar and checks the kind's limits.
+fn scalar(kind: Kind, node: &DeValue<'_>) -> Result<Value, Wrong> {
+    let value = read_scalar(kind, node)?;
+    if within(kind, &value) { Ok(value) } else { Err(Wrong(limit_hint(kind, &value))) }
+}
+
+fn read_scalar(kind: Kind, node: &DeValue<'_>) -> Result<Value, Wrong> {
+    let plain = || Wrong(None);
+    let hint = |text: String| Err(Wrong(Some(text)));
+    let written = match node {
+        DeValue::String(text) => text.trim().to_owned(),
+        // Underscores are dropped by the TOML parser; other radixes are no way to write a quantity.
+        DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
+        DeValue::Float(number) => number.as_str().to_owned(),
+        DeValue::Boolean(flag) if kind == Kind::Flag => return Ok(Value::Flag(*flag)),
+        _ => return Err(plain()),
+    };
+    let is_text = matches!(node, DeValue::String(_));
+    let is_whole = matches!(node, DeValue::Integer(_));
+    Ok(match kind {
+        Kind::Text if is_text => Value::Text(written),
+        Kind::Word(words) if is_text => match words.iter().find(|word| **word == written) {
+            Some(word) => Value::Text((*word).to_owned()),
+            None => return Err(Wrong(did_you_mean(&written, words.iter().copied()))),
+        },
+        Kind::Flag if is_text && matches!(written.as_str(), "true" | "false") => {
+            return hint(format!("without quotes: `{written}`"));
+        }
+        Kind::Duration { .. } => {
+            if written.parse::<f64>().is_ok() && written != "0" {
+                return hint(format!("it lacks a unit: `\"{written}s\"` is {written} seconds"));
+            }
+            let time = parse_duration(&written).map_err(|_| plain())?;
+            Value::Duration(u64::try_from(time.as_nanos()).map_err(|_| plain())?)
+        }
+        Kind::Bytes { .. } if is_text || is_whole => {
+            Value::Bytes(written.parse::<Bytes>().map_err(|_| plain())?.get())
+        }
+        Kind::Count { .. } if is_text || is_whole => {
+            let digits: String = written.chars().filter(|c| *c != '_').collect();
+            Value::Count(digits.parse().map_err(|_| plain())?)
+        }
+        Kind::Share { .. } if is_text || is_whole => {
+            Value::Share(written.parse::<Percent>().map_err(|_| plain())?.permille())
+        }
+        Kind::Share { .. } => {
+            let percent = written.parse::<f64>().unwrap_or(0.0) * 100.0;
+            return hint(format!("shares are written in percent: `\"{percent}%\"`"));
+        }
+        Kind::Rate => Value::Rate(written.parse::<OpsPerSec>().map_err(|_| plain())?.get()),
+        Kind::Skew => Value::Skew(written.parse().map_err(|_| plain())?),
+        Kind::Pattern if is_text => match written.as_str() {
+            "sequential" => Value::Pattern(AccessPattern::Sequential),
+            "random" => Value::Pattern(AccessPattern::Uniform),
+            "uniform" => return hint("uniformly random is \"random\"".to_owned()),
+            "zipf" => return hint("with its skew: { zipf = 1.1 }".to_owned()),
+            other => return Err(Wrong(did_you_mean(other, ["sequential", "random"]))),
+        },
+        Kind::Arrival if is_text => match written.as_str() {
+            "closed" => Value::Arrival(Arrival::Closed { think_time_ns: 0 }),
+            "constant" | "poisson" => {
+                return hint(format!("with its offered rate: {{ {written} = \"1000/s\" }}"));
+            }
+            other => return Err(Wrong(did_you_mean(other, ["closed"]))),
+        },
+        _ => return Err(plain()),
+    })
+}
+
+/// Whether a value keeps to its kind's limits.
+fn within(kind: Kind, value: &Value) -> bool {
+    match (kind, value) {
+        (Kind::Duration { min_ns, max_ns }, Value::Duration(ns)) => (min_ns..=max_ns).contains(ns),
+        (Kind::Bytes { multiple_of, max }, Value::Bytes(bytes)) => {
+            *bytes > 0 && *bytes <= max && bytes.is_multiple_of(multiple_of)
+        }
+        (Kind::Count { min, max }, Value::Count(count)) => (min..=max).contains(count),
+        (Kind::Share { min_permille, max_permille }, Value::Share(permille)) => {
+            (min_permille..=max_permille).contains(permille)
+        }
+        (Kind::Rate, Value::Rate(rate)) => (1e-3..=1e9).contains(rate),
+        (Kind::Skew, Value::Skew(theta)) => *theta > 0.0 && *theta <= 10.0,
+        (Kind::Text, Value::Text(text)) => {
+            !text.is_empty() && text.chars().count() <= 100 && !text.chars().any(char::is_control)
+        }
+        _ => true,
+    }
+}
+
+fn limit_hint(kind: Kind, value: &Value) -> Option<String> {
+    match (kind, value) {
+        (Kind::Bytes { multiple_of, max }, Value::Bytes(bytes)) if *bytes <= max => {
+            let below = bytes / multiple_of * multiple_of;
+            let nearest = if below == 0 { multiple_of } else { below };
+            Some(format!("the nearest that fits is {nearest} bytes"))
+        }
+        _ => None,
+    }
+}
