@@ -160,8 +160,8 @@ pub(crate) struct ExperimentArguments {
 
     /// Be done within 30 s: fewer load points and shorter phases, rougher numbers.
     ///
-    /// Without an experiment it means the profile four-corners-quick; with one, its phases are
-    /// shortened to 1 s of warm-up and 3 s of measurement, and each load point is measured once.
+    /// Without an experiment it means the profile four-corners-quick; with one, each load point is
+    /// measured once, and all of them share 24 s, but each has at least 1 s and at most 4 s.
     #[arg(long)]
     pub(crate) quick: bool,
 

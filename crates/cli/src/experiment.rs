@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
+use workload::diagnostic::Diagnostic;
 use workload::experiment::{self, Experiment};
 use workload::overrides::Override;
 use workload::plan::{EngineChoice, Plan, TargetSpec};
@@ -18,9 +19,13 @@ use crate::terminal::Terminal;
 const DEFAULT_PROFILE: &str = "four-corners";
 const QUICK_PROFILE: &str = "four-corners-quick";
 
-/// What `--quick` makes of an experiment of the user's own.
-const QUICK: [(&str, &str); 3] =
-    [("run.warm_up", "1s"), ("run.measure", "3s"), ("run.repeats", "1")];
+/// What `--quick` makes of an experiment of the user's own: its load points share this time, which
+/// leaves some of the 30 s for the fill, the probe and the report.
+const QUICK_TOTAL_MS: u64 = 24_000;
+const QUICK_INTERVAL_MS: u64 = 250;
+/// Intervals of a load point: fewer tell nothing, more are not rough any more. A quarter of them is
+/// warm-up.
+const QUICK_INTERVALS: std::ops::RangeInclusive<u64> = 4..=16;
 
 /// A plan, and how it came to be.
 pub(crate) struct Planned {
@@ -39,11 +44,11 @@ pub(crate) fn plan(
     terminal: &Terminal,
 ) -> Result<Planned, Failure> {
     let written = Written::find(arguments)?;
-    let overrides = overrides(arguments, &written);
-    let mistakes = |mistakes: Vec<workload::diagnostic::Diagnostic>| {
+    let mistakes = |mistakes: Vec<Diagnostic>| {
         diagnostics::print(&mistakes, &written.text, terminal);
         Failure::said(Exit::BadInput)
     };
+    let overrides = overrides(arguments, &written).map_err(mistakes)?;
     let experiment =
         experiment::parse_with(&written.text, &written.name, &overrides).map_err(mistakes)?;
     let mut assumed = written.assumed.clone();
@@ -105,12 +110,16 @@ impl Written {
 }
 
 /// The arguments that stand for a setting, in the order in which they are laid over each other.
-fn overrides(arguments: &ExperimentArguments, written: &Written) -> Vec<Override> {
+fn overrides(
+    arguments: &ExperimentArguments,
+    written: &Written,
+) -> Result<Vec<Override>, Vec<Diagnostic>> {
+    let set: Vec<Override> = arguments.set.iter().map(|text| Override::set(text)).collect();
     let mut all = Vec::new();
     if arguments.quick && !written.is_quick {
-        all.extend(QUICK.map(|(key, value)| Override::option("--quick", key, value)));
+        all.extend(quick(written, &set)?);
     }
-    all.extend(arguments.set.iter().map(|text| Override::set(text)));
+    all.extend(set);
     let repeats = arguments.repeats.map(|count| count.to_string());
     let seed = arguments.seed.map(|number| number.to_string());
     for (flag, key, value) in [
@@ -125,7 +134,28 @@ fn overrides(arguments: &ExperimentArguments, written: &Written) -> Vec<Override
     if arguments.buffered {
         all.push(Override::option("--buffered", "direct", "false"));
     }
-    all
+    Ok(all)
+}
+
+/// Phases that let all load points share the time of a quick run, each measured once.
+fn quick(written: &Written, set: &[Override]) -> Result<Vec<Override>, Vec<Diagnostic>> {
+    let once = Override::option("--quick", "run.repeats", "1");
+    let known = [set, std::slice::from_ref(&once)].concat();
+    let experiment = experiment::parse_with(&written.text, &written.name, &known)?;
+    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let plan = resolve::resolve(&experiment, &written.name, TargetSpec::Null, &options)?;
+    let load_points = plan.runs().count().max(1) as u64;
+    let intervals = (QUICK_TOTAL_MS / load_points / QUICK_INTERVAL_MS)
+        .clamp(*QUICK_INTERVALS.start(), *QUICK_INTERVALS.end());
+    let phase = |key: &str, intervals: u64| {
+        Override::option("--quick", key, &format!("{}ms", intervals * QUICK_INTERVAL_MS))
+    };
+    Ok(vec![
+        once,
+        phase("run.interval", 1),
+        phase("run.warm_up", intervals / 4),
+        phase("run.measure", intervals - intervals / 4),
+    ])
 }
 
 /// The target, and whether it is the scratch directory: the argument goes before the file, the file

@@ -68,6 +68,30 @@ fn a_second_ctrl_c_stops_at_once() {
 }
 
 #[test]
+fn ctrl_c_during_the_fill_leaves_files_that_clean_removes() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let running = place.start(&[
+        "run",
+        "target",
+        "-w",
+        "tiny.toml",
+        "--set",
+        "file_size=1GiB",
+        "--events",
+        "jsonl",
+    ]);
+    running.wait_for("prepare_progress");
+    running.signal("INT");
+    let ended = running.end();
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(!ended.stdout.contains("run_started"), "no run was begun: {}", ended.stdout);
+    assert!(place.ok(&["list"]).contains("interrupted"));
+    place.ok(&["clean", "target"]);
+    assert_eq!(std::fs::read_dir(place.target()).unwrap().count(), 0);
+}
+
+#[test]
 fn a_killed_run_keeps_every_complete_interval() {
     let place = Place::new();
     place.file("tiny.toml", TINY);

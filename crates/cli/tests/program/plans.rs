@@ -73,6 +73,11 @@ fn quick_shortens_an_experiment_and_is_overruled_by_what_is_said() {
     };
     let phases = |plan: serde_json::Value| plan["steps"][0]["fixed"]["phases"].clone();
     assert_eq!(phases(plan(&["--quick"]))["measure_ns"], 3_000_000_000u64);
+    let many = plan(&["--quick", "--set", "queue_depth=1..16 step 1"]);
+    assert_eq!(many["steps"].as_array().expect("a plan has steps").len(), 16);
+    let phases_of_many = phases(many);
+    assert_eq!(phases_of_many["measure_ns"], 1_250_000_000, "16 load points share 24 s");
+    assert_eq!(phases_of_many["warm_up_ns"], 250_000_000);
     let said = phases(plan(&["--quick", "--measure", "500ms"]));
     assert_eq!(said["measure_ns"], 500_000_000);
     assert_eq!(said["warm_up_ns"], 1_000_000_000);
