@@ -196,6 +196,33 @@ fn storage_that_answers_with_io_errors_ends_a_run() {
     }
 }
 
+#[test]
+fn a_volume_that_is_full_ends_a_run_of_writes() {
+    for engine in ENGINES {
+        let disk = Disk::new();
+        let point = disk.point.clone();
+        // What was the file's is given to somebody else, so that its writes need room again.
+        let squeeze = |file: &Path| {
+            let file = fs::OpenOptions::new().write(true).open(file).unwrap();
+            file.set_len(4096).unwrap();
+            let hog = fs::File::create(point.join("hog")).unwrap();
+            let mut size_bytes = 64 << 20;
+            let mut taken = 0;
+            while size_bytes >= 4096 {
+                let flags = rustix::fs::FallocateFlags::empty();
+                match rustix::fs::fallocate(&hog, flags, taken, size_bytes) {
+                    Ok(()) => taken += size_bytes,
+                    Err(_) => size_bytes /= 2,
+                }
+            }
+        };
+        let (reason, intervals) = sabotaged(&disk.point, &plan(engine, 0), first_interval, squeeze);
+        assert!(reason.contains("write (no space left, ENOSPC)"), "{engine:?}: {reason}");
+        assert!(reason.contains("free some space"), "{engine:?}: {reason}");
+        assert!(intervals >= 2, "{engine:?}: {intervals}");
+    }
+}
+
 /// Thaws a file system, whatever happens.
 struct Thaw<'a>(&'a Path);
 
