@@ -1,10 +1,11 @@
-//! An open loop of 10,000/s for 10 s on a real clock: how the instants of issue compare with the declared process.
+//! An open loop of 10,000/s for 10 s on a real clock: how the instants of issue compare with the
+//! declared process.
 //!
-//! Prints lines `NAME VALUE LIMIT`. `rate_error_*` is the relative error of the achieved rate; `ks_*` the largest
-//! distance between the measured and the declared distribution of inter-arrival times, with the limit of the
-//! Kolmogorov-Smirnov test at 1 % (1.628 / sqrt(n); Massey, JASA 46, 1951). For constant arrivals the declared
-//! distribution is a single point, so the instants' distance from the grid is tested instead: its median in us against
-//! 1 % of the spacing.
+//! Prints lines `NAME VALUE LIMIT`. `rate_error_*` is the relative error of the achieved rate;
+//! `ks_*` the largest distance between the measured and the declared distribution of inter-arrival
+//! times, with the limit of the Kolmogorov-Smirnov test at 1 % (1.628 / sqrt(n); Massey, JASA 46,
+//! 1951). For constant arrivals the declared distribution is a single point, so the instants'
+//! distance from the grid is tested instead: its median in us against 1 % of the spacing.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -143,8 +144,8 @@ fn main() {
 
     let poisson = Arrival::Poisson { offered_rate: RATE };
     let arrived_ns = issue(Open::new(PoissonInstants::new(7, RATE, 0, 1)), poisson);
-    // A Poisson count of 100,000 has a standard deviation of 316, 0.3 %: the rate that is held to 0.1 % is that of the
-    // schedule's own instants before the end.
+    // A Poisson count of 100,000 has a standard deviation of 316, 0.3 %: the rate that is held to
+    // 0.1 % is that of the schedule's own instants before the end.
     let mut instants = PoissonInstants::new(7, RATE, 0, 1);
     let mut declared = 0usize;
     while engine::schedule::Instants::peek_ns(&instants) < SECONDS * 1_000_000_000 {

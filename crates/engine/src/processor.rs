@@ -22,8 +22,8 @@ pub fn pin(processor: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets the calling thread be woken as exactly as the clock allows: by default the kernel may be 50 us late, to serve
-/// several timers at once.
+/// Lets the calling thread be woken as exactly as the clock allows: by default the kernel may be 50
+/// us late, to serve several timers at once.
 ///
 /// # Errors
 /// The kernel refuses.

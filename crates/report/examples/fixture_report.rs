@@ -1,5 +1,5 @@
-//! Writes the outputs of the test records into a directory, for the browser test and for looking at them:
-//! `cargo run -p report --example fixture_report -- DIR`.
+//! Writes the outputs of the test records into a directory, for the browser test and for looking at
+//! them: `cargo run -p report --example fixture_report -- DIR`.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;

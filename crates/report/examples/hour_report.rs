@@ -1,5 +1,6 @@
-//! Shows what the report of an hour costs: builds the record of a one-hour run of four streams in intervals of a
-//! second, then times analysis and layout and prints the page's size. With a path, writes the page there.
+//! Shows what the report of an hour costs: builds the record of a one-hour run of four streams in
+//! intervals of a second, then times analysis and layout and prints the page's size. With a path,
+//! writes the page there.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;

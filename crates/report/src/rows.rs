@@ -40,8 +40,8 @@ pub struct Row<'a> {
 /// The numbers of a row as printed, in the order of [`HEADINGS`].
 pub type Cells = [String; 10];
 
-/// Headings of [`Row::cells`] under each other: what, and its unit or part. The four cells from [`TIMES_FROM`] on are
-/// response times in the block's unit.
+/// Headings of [`Row::cells`] under each other: what, and its unit or part. The four cells from
+/// [`TIMES_FROM`] on are response times in the block's unit.
 pub const HEADINGS: [(&str, &str); 10] = [
     ("achieved", "ops/s"),
     ("95 %", "+-"),

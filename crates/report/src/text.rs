@@ -50,7 +50,8 @@ fn cells_of(blocks: &[Block<'_>]) -> Vec<Vec<Cells>> {
     blocks.iter().map(of_block).collect()
 }
 
-/// Column widths are the widest cell's, the same for all blocks so that they can be compared by eye.
+/// Column widths are the widest cell's, the same for all blocks so that they can be compared by
+/// eye.
 fn table(blocks: &[Block<'_>], width: usize, out: &mut String) {
     let cells = cells_of(blocks);
     let mut widths: Vec<usize> =
@@ -87,7 +88,8 @@ fn table(blocks: &[Block<'_>], width: usize, out: &mut String) {
     out.push('\n');
 }
 
-/// Cuts the row that begins at byte `start` to `width`: only the marks at its end can be too many, and `+` says so.
+/// Cuts the row that begins at byte `start` to `width`: only the marks at its end can be too many,
+/// and `+` says so.
 fn shorten(start: usize, width: usize, out: &mut String) {
     let row = out[start..].trim_end();
     let marks = row.len() - row.trim_end_matches(|c: char| c.is_ascii_lowercase()).len();
