@@ -6,38 +6,50 @@
   const darkness = window.matchMedia("(prefers-color-scheme: dark)");
   const printing = window.matchMedia("print");
   // Inner width of A4 with the page's margins, in CSS pixels.
-  const printWidth = 680;
+  const printWidth = 670;
+  let onPaper = false;
+  // Each chart that is drawn, with the look it was drawn in.
   const drawn = new Map();
 
-  function draw(node) {
-    drawn.get(node)?.dispose();
-    const theme = darkness.matches && !printing.matches ? themes.dark : themes.light;
-    const width = printing.matches ? printWidth : node.clientWidth;
-    const chart = echarts.init(node, theme, { renderer: "svg", width });
+  function wantedLook(node) {
+    const paper = onPaper || printing.matches;
+    return { dark: darkness.matches && !paper, width: paper ? printWidth : node.clientWidth };
+  }
+
+  function draw(node, look) {
+    drawn.get(node)?.chart.dispose();
+    const theme = look.dark ? themes.dark : themes.light;
+    const chart = echarts.init(node, theme, { renderer: "svg", width: look.width });
     chart.setOption(options[node.dataset.chart]);
-    drawn.set(node, chart);
+    // At once, not with the next frame: a page that is being printed has none.
+    chart.getZr().flush();
+    drawn.set(node, { chart, look });
   }
 
-  function drawVisible(root) {
-    for (const node of root.querySelectorAll("[data-chart]")) {
-      if (!drawn.has(node) && node.clientWidth > 0) draw(node);
+  // Draws what can be seen and does not look as it should. Harmless to call again, which matters because browsers
+  // differ in which events they send around printing.
+  function refresh() {
+    for (const node of document.querySelectorAll("[data-chart]")) {
+      if (node.closest("details:not([open])")) continue;
+      const look = wantedLook(node);
+      const had = drawn.get(node)?.look;
+      if (had?.dark !== look.dark || had?.width !== look.width) draw(node, look);
     }
-  }
-
-  function redraw() {
-    for (const node of [...drawn.keys()]) draw(node);
   }
 
   for (const details of document.querySelectorAll("details")) {
-    details.addEventListener("toggle", () => details.open && drawVisible(details));
+    details.addEventListener("toggle", refresh);
   }
-  darkness.addEventListener("change", redraw);
-  printing.addEventListener("change", redraw);
-  window.addEventListener("resize", () => {
-    if (printing.matches) return;
-    for (const [node, chart] of drawn) {
-      if (node.clientWidth > 0) chart.resize({ width: node.clientWidth });
-    }
+  darkness.addEventListener("change", refresh);
+  printing.addEventListener("change", refresh);
+  window.addEventListener("resize", refresh);
+  window.addEventListener("beforeprint", () => {
+    onPaper = true;
+    refresh();
   });
-  drawVisible(document);
+  window.addEventListener("afterprint", () => {
+    onPaper = false;
+    refresh();
+  });
+  refresh();
 })();

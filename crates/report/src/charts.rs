@@ -92,8 +92,9 @@ fn base(description: &str) -> Value {
         "animation": false,
         "aria": { "enabled": true, "label": { "description": description } },
         "textStyle": { "fontFamily": "system-ui, sans-serif" },
-        "legend": { "type": "scroll", "top": 0, "left": 0, "right": 0 },
-        "grid": { "left": 64, "right": 24, "top": 44, "bottom": 48 },
+        "grid": {
+            "left": 88, "right": 32, "top": 68, "bottom": 48, "outerBoundsMode": "none",
+        },
         "tooltip": { "trigger": "item", "confine": true },
     })
 }
@@ -103,6 +104,19 @@ fn with(mut option: Value, more: Value) -> Value {
         option.extend(more);
     }
     option
+}
+
+/// Names up to this many stand in rows below each other; more are leafed through, which paper cannot.
+const LEGEND_MAX: usize = 8;
+
+/// Sets what is drawn, and with it the form of the legend.
+fn drawn(option: Value, series: Vec<Value>) -> Value {
+    let mut names: Vec<&str> = series.iter().filter_map(|line| line["name"].as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let form = if names.len() > LEGEND_MAX { "scroll" } else { "plain" };
+    let legend = json!({ "type": form, "top": 0, "left": 0, "right": 0 });
+    with(option, json!({ "legend": legend, "series": series }))
 }
 
 fn x_axis(name: &str, log_base: Option<u32>) -> Value {
@@ -119,7 +133,7 @@ fn x_axis(name: &str, log_base: Option<u32>) -> Value {
 fn y_axis(name: &str, log: bool) -> Value {
     let kind = if log { "log" } else { "value" };
     json!({
-        "type": kind, "name": name, "nameLocation": "middle", "nameGap": 48, "nameRotate": 90,
+        "type": kind, "name": name, "nameLocation": "middle", "nameGap": 66, "nameRotate": 90,
     })
 }
 
@@ -144,8 +158,8 @@ fn lines(
         let data: Vec<[f64; 2]> = curve.points.iter().filter_map(&xy).collect();
         let kind = if dashed { "dashed" } else { "solid" };
         json!({
-            "type": "line", "name": curve.name, "data": data, "symbolSize": 8,
-            "symbol": if dashed { "emptyCircle" } else { symbol(number) },
+            "type": "line", "name": curve.name, "data": data, "symbolSize": if dashed { 5 } else { 8 },
+            "symbol": symbol(number),
             "lineStyle": { "type": kind },
         })
     };
@@ -164,9 +178,9 @@ pub(crate) fn throughput(findings: &Findings, curves: &[&Curve], description: &s
         Some([p.x, round(throughput.value / BYTES_PER_MIB)])
     });
     let axes = json!({
-        "xAxis": swept_axis(curves), "yAxis": y_axis("throughput, MiB/s", false), "series": series,
+        "xAxis": swept_axis(curves), "yAxis": y_axis("throughput, MiB/s", false),
     });
-    with(base(description), axes)
+    drawn(with(base(description), axes), series)
 }
 
 /// Response time, mean and p99, over what was swept.
@@ -181,9 +195,9 @@ pub(crate) fn response_time(findings: &Findings, curves: &[&Curve], description:
     });
     series.extend(p99);
     let axes = json!({
-        "xAxis": swept_axis(curves), "yAxis": y_axis("response time, µs", true), "series": series,
+        "xAxis": swept_axis(curves), "yAxis": y_axis("response time, µs", true),
     });
-    with(base(description), axes)
+    drawn(with(base(description), axes), series)
 }
 
 /// Response time over achieved rate, drawn in the order of what was swept: past saturation the
@@ -197,9 +211,8 @@ pub(crate) fn response_by_rate(findings: &Findings, curves: &[&Curve], descripti
     let axes = json!({
         "xAxis": x_axis("achieved rate, ops/s", None),
         "yAxis": y_axis("mean response time, µs", true),
-        "series": series,
     });
-    with(base(description), axes)
+    drawn(with(base(description), axes), series)
 }
 
 /// Percentiles of the response time, each further nine as far from the last one.
@@ -218,7 +231,7 @@ pub(crate) fn percentiles(findings: &Findings, curve: &Curve, description: &str)
                 .collect();
             json!({
                 "type": "line", "name": format!("{} {}", curve.axis, point.label), "data": data,
-                "showSymbol": false, "symbolSize": 6,
+                "showSymbol": false, "symbol": "circle", "symbolSize": 6,
             })
         })
         .collect();
@@ -237,8 +250,8 @@ pub(crate) fn percentiles(findings: &Findings, curve: &Curve, description: &str)
     let mut x = x_axis("percentile", Some(10));
     x["axisLabel"] = json!({ "show": false });
     x["axisTick"] = json!({ "show": false });
-    let axes = json!({ "xAxis": x, "yAxis": y_axis("response time, µs", true), "series": series });
-    with(base(description), axes)
+    let axes = json!({ "xAxis": x, "yAxis": y_axis("response time, µs", true) });
+    drawn(with(base(description), axes), series)
 }
 
 /// One run over time: achieved rate, response time, and outstanding with processors used, one below
@@ -254,42 +267,41 @@ pub(crate) fn over_time(streams: &[&Series], description: &str) -> Value {
             stream.points.iter().map(|p| json!([seconds(p), y(p).map(round)])).collect();
         let line = json!({
             "type": "line", "name": name, "data": data, "xAxisIndex": grid, "yAxisIndex": grid,
-            "showSymbol": stream.points.len() < 60, "symbolSize": 4, "connectNulls": false,
+            "showSymbol": stream.points.len() < 60, "symbol": "circle", "symbolSize": 4, "connectNulls": false,
         });
         with(line, more)
     };
     let mut series = Vec::new();
     for (number, stream) in streams.iter().enumerate() {
-        let name = |what: &str| match streams.len() {
-            1 => what.to_owned(),
-            _ => format!("{} {what}", stream.stream),
+        // Lines of one name have one colour: all of a stream's are told from another stream's at a glance.
+        let name = || stream.stream.clone();
+        let solid = |grid: usize, y: &dyn Fn(&SeriesPoint) -> Option<f64>| {
+            line(stream, grid, name(), json!({}), y)
         };
-        let colour = json!({ "colorBy": "series" });
-        let solid = |grid: usize, what: &str, y: &dyn Fn(&SeriesPoint) -> Option<f64>| {
-            line(stream, grid, name(what), colour.clone(), y)
-        };
-        series.push(solid(0, "achieved rate", &|p| Some(p.achieved_rate)));
-        series.push(solid(1, "mean", &|p| p.response_mean_ns.map(|ns| ns / NS_PER_US)));
+        let first = series.len();
+        series.push(solid(0, &|p| Some(p.achieved_rate)));
+        series.push(solid(1, &|p| Some(p.throughput / BYTES_PER_MIB)));
+        series.push(solid(2, &|p| p.response_mean_ns.map(|ns| ns / NS_PER_US)));
+        series.push(solid(3, &|p| Some(p.outstanding_mean)));
         let p99 = |p: &SeriesPoint| p.response_p99_ns.map(|ns| ns as f64 / NS_PER_US);
         let dashed = json!({ "lineStyle": { "type": "dashed" } });
-        series.push(line(stream, 1, name("p99"), dashed, &p99));
-        series.push(solid(2, "outstanding", &|p| Some(p.outstanding_mean)));
         if number == 0 {
-            // The process has one CPU time, whatever the number of streams.
-            let cpu =
-                line(stream, 2, "processors used".to_owned(), json!({}), &|p| Some(p.cpu_used));
-            series.push(cpu);
-            let shaded = unmeasured(stream);
-            for (place, grid) in [(0, 0), (1, 1), (3, 2)] {
-                debug_assert_eq!(series[place]["xAxisIndex"], grid);
-                series[place]["markArea"] = json!({
+            // The first line of each grid carries its shading.
+            for line in &mut series[first..] {
+                line["markArea"] = json!({
                     "silent": true, "itemStyle": { "color": "rgba(128, 128, 128, 0.18)" },
-                    "label": { "show": false }, "data": shaded,
+                    "label": { "show": false }, "data": unmeasured(stream),
                 });
             }
         }
+        series.push(line(stream, 2, name(), dashed, &p99));
+        if number == 0 {
+            // The process has one CPU time, whatever the number of streams.
+            let used = "processors used".to_owned();
+            series.push(line(stream, 3, used, json!({}), &|p| Some(p.cpu_used)));
+        }
     }
-    let grid = |top: &str| json!({ "left": 64, "right": 24, "top": top, "height": "22%" });
+    let grid = |top: &str| json!({ "left": 88, "right": 32, "top": top, "height": "15%", "outerBoundsMode": "none" });
     let x = |index: usize, name: &str| {
         json!({
             "type": "value", "gridIndex": index, "name": name, "nameLocation": "middle",
@@ -299,23 +311,21 @@ pub(crate) fn over_time(streams: &[&Series], description: &str) -> Value {
     };
     let y = |index: usize, name: &str, kind: &str| {
         json!({
-            "type": kind, "gridIndex": index, "name": name, "nameLocation": "middle", "nameGap": 48,
+            "type": kind, "gridIndex": index, "name": name, "nameLocation": "middle", "nameGap": 66,
         })
     };
     let option = json!({
-        "grid": [grid("9%"), grid("37%"), grid("65%")],
-        "xAxis": [x(0, ""), x(1, ""), x(2, "seconds from the run's start")],
+        "grid": [grid("10%"), grid("31%"), grid("52%"), grid("73%")],
+        "xAxis": [x(0, ""), x(1, ""), x(2, ""), x(3, "seconds from the run's start")],
         "yAxis": [
-            y(0, "ops/s", "value"),
-            y(1, "response time, µs", "log"),
-            y(2, "operations, processors", "value"),
+            y(0, "ops/s", "value"), y(1, "MiB/s", "value"), y(2, "mean, p99 (- -), µs", "log"),
+            y(3, "operations, CPUs", "value"),
         ],
         "axisPointer": { "link": [{ "xAxisIndex": "all" }] },
         "tooltip": { "trigger": "axis", "confine": true },
-        "dataZoom": [{ "type": "slider", "xAxisIndex": [0, 1, 2], "bottom": 4, "height": 18 }],
-        "series": series,
+        "dataZoom": [{ "type": "slider", "xAxisIndex": [0, 1, 2, 3], "bottom": 4, "height": 18 }],
     });
-    with(base(description), option)
+    drawn(with(base(description), option), series)
 }
 
 /// Seconds with milliseconds.
