@@ -83,7 +83,9 @@ pub(crate) enum Command {
     /// bytes to be written, and the time needed.
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArguments),
-    /// List what was measured.
+    /// List what was measured, the oldest first.
+    ///
+    /// An ID begins with the date and time (UTC) at which its experiment began.
     #[command(after_help = "Examples:\n  fourcorners list\n  fourcorners list --json")]
     List(ListArguments),
     /// Show the results of one experiment.

@@ -1,7 +1,6 @@
 //! `list`: what was measured, the oldest first.
 
 use std::io::Write;
-use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use store::{Listed, State};
@@ -63,19 +62,15 @@ fn reason(state: &State) -> Option<&str> {
     }
 }
 
+/// When it began stands in the ID (UTC), so that a line fits 80 columns.
 fn table(listed: &[Listed]) -> String {
     let wide = |width: usize, text: &str| width.max(text.chars().count());
     let id_width = listed.iter().fold(2, |width, one| wide(width, &one.id));
-    let mut out = format!(
-        "{:<id_width$}  {:<20}  {:<11}  {:>7}  {}\n",
-        "ID", "STARTED (UTC)", "STATE", "RUNS", "TARGET"
-    );
+    let mut out = format!("{:<id_width$}  {:<11}  {:>7}  {}\n", "ID", "STATE", "RUNS", "TARGET");
     for one in listed {
-        let started = SystemTime::UNIX_EPOCH + Duration::from_millis(one.started_unix_ms);
         out.push_str(&format!(
-            "{:<id_width$}  {:<20}  {:<11}  {:>7}  {}\n",
+            "{:<id_width$}  {:<11}  {:>7}  {}\n",
             one.id,
-            humantime::format_rfc3339_seconds(started),
             one.state.name(),
             format!("{}/{}", one.runs_done, one.runs_planned),
             one.target,

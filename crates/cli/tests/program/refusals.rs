@@ -116,6 +116,29 @@ fn run_refused(place: &Place, said: &str) {
     assert!(ended.stderr.contains("--refill"), "{}", ended.stderr);
 }
 
+#[test]
+fn a_marker_of_another_file_system_a_newer_version_or_no_sense_is_refused() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    place.ok(&["run", "target", "-w", "tiny.toml", "--no-report"]);
+    let path = place.target().join("fourcorners/.fourcorners");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let marker: serde_json::Value = serde_json::from_str(&text).expect("the marker is JSON");
+    let id = marker["filesystem_id"].as_str().expect("the file system has an identity");
+
+    std::fs::write(&path, text.replace("\"version\": 1", "\"version\": 99")).unwrap();
+    refused(&place, &["target"], "has version 99");
+    std::fs::write(&path, &text[..text.len() / 2]).unwrap();
+    refused(&place, &["target"], "cannot be understood");
+
+    let other = text.replace(id, "00000000deadbeef");
+    std::fs::write(&path, other).unwrap();
+    let ended = refused(&place, &["target"], "but is now on file system");
+    assert!(ended.stderr.contains("--other-filesystem"), "{}", ended.stderr);
+    place.ok(&["run", "target", "-w", "tiny.toml", "--no-report", "--other-filesystem"]);
+    place.ok(&["run", "target", "-w", "tiny.toml", "--no-report"]);
+}
+
 /// The one data file of the tiny experiment.
 pub(crate) fn data_file(place: &Place) -> std::path::PathBuf {
     place.target().join("fourcorners").join("main-1048576-0000.data")
