@@ -1,7 +1,7 @@
 //! Runs a program to its end and says what it cost.
 
 use std::fs::File;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -26,6 +26,7 @@ pub(crate) struct Finished {
 pub(crate) fn run(program: &str, arguments: &[String], pinned: bool) -> Result<Finished> {
     let before = children_cpu_seconds()?;
     let output = tempfile()?;
+    let messages = tempfile()?;
     let mut command = if pinned {
         let mut command = Command::new("taskset");
         command.args(["-c", PROCESSOR, program]);
@@ -33,7 +34,7 @@ pub(crate) fn run(program: &str, arguments: &[String], pinned: bool) -> Result<F
     } else {
         Command::new(program)
     };
-    command.args(arguments).stdout(output.try_clone()?).stderr(Stdio::inherit());
+    command.args(arguments).stdout(output.try_clone()?).stderr(messages.try_clone()?);
     let mut child = command.spawn().with_context(|| format!("start {program}"))?;
     let mut resident_max_bytes = 0;
     let status = loop {
@@ -46,7 +47,8 @@ pub(crate) fn run(program: &str, arguments: &[String], pinned: bool) -> Result<F
     };
     let stdout = read_back(output)?;
     if !status.success() {
-        bail!("{program} {} ended with {status}: {stdout}", arguments.join(" "));
+        let messages = read_back(messages)?;
+        bail!("{program} {} ended with {status}: {stdout}{messages}", arguments.join(" "));
     }
     let cpu_seconds = children_cpu_seconds()? - before;
     Ok(Finished { stdout, cpu_seconds, resident_max_bytes })

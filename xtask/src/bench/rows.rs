@@ -312,16 +312,15 @@ fn arrivals(place: &Place) -> Result<Outcome> {
 fn hour_report(place: &Place) -> Result<Outcome> {
     let output = example(place, "report", "hour_report")?;
     let figure = |name: &str| -> Result<f64> {
-        let line = output.lines().find_map(|line| line.strip_prefix(name));
-        let line = line.with_context(|| format!("no {name} in: {output}"))?;
-        Ok(line.trim().parse()?)
+        let word = output.split_ascii_whitespace().find_map(|word| word.strip_prefix(name));
+        Ok(word.with_context(|| format!("no {name} in: {output}"))?.parse()?)
     };
     Ok(Outcome::single(
         "hour-report",
         "report of one hour, 4 streams, 1 s intervals",
         &[
-            ("seconds", figure("seconds:")?, 2.0, None),
-            ("megabytes", figure("bytes:")? / 1e6, 4.0, None),
+            ("seconds", figure("total_ms=")? / 1e3, 2.0, None),
+            ("megabytes", figure("size_bytes=")? / 1e6, 4.0, None),
         ],
     ))
 }
