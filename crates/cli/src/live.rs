@@ -122,8 +122,9 @@ impl Live {
     fn interval(&self, interval: &Interval) {
         let Some(run) = &self.run else { return };
         let points = points_of(run, interval);
-        // The cool-down is a fraction of an interval: kept, but not worth a line.
-        let shown = points.iter().enumerate().filter(|(_, p)| p.phase != PointPhase::CoolDown);
+        // The rest of an interval in which operations come back is kept, but not worth a line.
+        let is_whole = interval.end_ns - interval.start_ns >= run.phases.interval_ns;
+        let shown = points.iter().enumerate().filter(|_| is_whole);
         for (index, point) in shown {
             let time = time_words(point.end_ns, run.phases.interval_ns);
             self.line(&stream_line(&time, &run.streams[index].name, point, index == 0));
