@@ -38,6 +38,12 @@ const NEEDED: &[Needed] = &[
         browser: false,
     },
     Needed {
+        program: "strace",
+        package: "strace",
+        purpose: "a test looks at the system calls of a running worker",
+        browser: false,
+    },
+    Needed {
         program: "node",
         package: "nodejs",
         purpose: "drives the browser that opens the report",

@@ -146,7 +146,7 @@ pub struct Storage {
     arrived: u64,
     /// When each server has done what it has taken on.
     free_ns: BinaryHeap<Reverse<u64>>,
-    /// When the limit's rate will have caught up with what was taken (the theoretical arrival time).
+    /// When the rate will have caught up with what was taken (the theoretical arrival time).
     caught_up_ns: f64,
 }
 

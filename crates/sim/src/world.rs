@@ -3,8 +3,8 @@
 //! Every worker has one event, the next moment at which it must look: a completion, a due instant,
 //! an interval's edge. The loop takes the earliest (at one moment: in the order in which they were
 //! planned), so nothing depends on anything but the run, the model and the seed. It does for many
-//! workers in one thread what `engine::drive` does for one on a real clock; that both do the same is
-//! a test.
+//! workers in one thread what `engine::drive` does for one on a real clock; that both do the same
+//! is a test.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;

@@ -1,0 +1,154 @@
+//! From warm-up on a worker does not allocate: counted by the allocator itself, in whole runs with
+//! the engine's own threads, handover and collector.
+
+#![expect(unsafe_code, reason = "an allocator that counts can only be written so")]
+
+#[expect(dead_code, reason = "other tests use the rest")]
+mod runs;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use engine::drive::Stop;
+use engine::run::{Request, run};
+use metrics::run_record::Outcome;
+use runs::{DATA_SEED, fill, small_run};
+use workload::arrival::Arrival;
+use workload::plan::{EngineChoice, Run};
+
+/// Calls of the allocator by any thread that does not conduct: the workers'.
+static BY_WORKERS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// Whether the thread conducts the run; it builds intervals, and may allocate.
+    static CONDUCTS: Cell<bool> = const { Cell::new(false) };
+}
+
+struct Counting;
+
+fn count() {
+    if !CONDUCTS.get() {
+        BY_WORKERS.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+// SAFETY: every call is passed on to the system's allocator as it is; counting touches an atomic
+// and a thread-local that needs neither initialisation nor destruction, so it does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What a run is made of beside its streams.
+#[derive(Clone, Copy)]
+struct Setting<'a> {
+    directory: Option<&'a Path>,
+    engine: EngineChoice,
+    verify: bool,
+}
+
+/// A conducting thread that the machine holds up for longer than this many intervals would see the
+/// workers end, which allocates.
+const MARGIN: u32 = 10;
+
+/// Calls of the allocator by workers between the end of the first interval and that of one long
+/// before the last.
+fn allocations(run_of: &Run, setting: Setting<'_>) -> u64 {
+    let assignment = run_of.split(1).remove(0);
+    let request = Request {
+        assignment: &assignment,
+        directory: setting.directory.map(Path::to_owned),
+        engine: setting.engine,
+        pin: false,
+        verify: setting.verify,
+        data_seed: DATA_SEED,
+    };
+    let last = run_of.phases.window().1 - 1 - MARGIN;
+    let before = BY_WORKERS.load(Ordering::Relaxed);
+    let (mut warmed_up, mut at_end, mut completed) = (None, None, 0);
+    let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+        let now = BY_WORKERS.load(Ordering::Relaxed);
+        completed += interval.streams[0].completed();
+        match interval.index {
+            0 => warmed_up = Some(now),
+            index if index == last => at_end = Some(now),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    });
+    let end = end.expect("the run can be started");
+    assert_eq!(end.outcome, Outcome::Done, "{:?}", end.details);
+    assert!(completed > 100, "operations were done");
+    let both = at_end.zip(warmed_up).expect("both intervals were seen");
+    assert!(both.1 > before, "the workers' threads, which allocate before they start, are counted");
+    both.0 - both.1
+}
+
+// One test, so that no other allocates meanwhile.
+#[test]
+fn a_running_worker_does_not_allocate() {
+    CONDUCTS.set(true);
+    let before = BY_WORKERS.load(Ordering::Relaxed);
+    let made = std::thread::spawn(|| vec![1u8; 100]).join().expect("the thread ends");
+    drop(made);
+    assert!(BY_WORKERS.load(Ordering::Relaxed) > before, "the allocator counts other threads");
+
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let mut closed = small_run();
+    closed.phases.measure_ns = 800_000_000;
+    fill(folder.path(), &closed);
+    let with = |arrival: Arrival| {
+        let mut run = closed.clone();
+        run.streams[0].arrival = arrival;
+        run
+    };
+    let arrivals = [
+        Arrival::Closed { think_time_ns: 0 },
+        Arrival::Closed { think_time_ns: 100_000 },
+        Arrival::Constant { offered_rate: 5000.0 },
+        Arrival::Poisson { offered_rate: 5000.0 },
+    ];
+    let null = Setting { directory: None, engine: EngineChoice::IoUring, verify: false };
+    let files = Setting { directory: Some(folder.path()), ..null };
+    for arrival in arrivals {
+        for setting in [null, files, Setting { engine: EngineChoice::Psync, ..files }] {
+            let seen = allocations(&with(arrival), setting);
+            let place = (arrival, setting.directory.is_some(), setting.engine);
+            assert_eq!(seen, 0, "{place:?}");
+        }
+    }
+    for engine in [EngineChoice::IoUring, EngineChoice::Psync] {
+        let verifying = Setting { verify: true, engine, ..files };
+        let mut run = closed.clone();
+        run.streams[0].fsync_every_writes = Some(100);
+        assert_eq!(allocations(&run, verifying), 0, "verifying, {engine:?}");
+    }
+}
