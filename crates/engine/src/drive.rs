@@ -94,17 +94,21 @@ impl Pulse {
     }
 }
 
+/// Longest wait: a loop that goes around at least this often is alive.
+const WAIT_MAX_NS: u64 = 500_000_000;
 /// How long what is outstanding may take to come back once the end was wished for at once.
-const STOP_NOW_GRACE_NS: u64 = 1_000_000_000;
+pub(crate) const STOP_NOW_GRACE_NS: u64 = 1_000_000_000;
 
 /// How a worker's loop ended.
 #[derive(Debug)]
 pub enum DriveEnd {
     /// Everything that was issued came back.
     Drained,
-    /// Operations were outstanding longer than their deadline, or than the grace after a stop; the
-    /// oldest of them.
+    /// Operations were outstanding longer than their deadline; the oldest of them.
     Overdue(Vec<Slot>),
+    /// Operations had not come back a while after the end was wished for at once; the oldest of
+    /// them.
+    LeftBehind(Vec<Slot>),
 }
 
 /// Runs one worker until its schedule ends and everything outstanding has come back.
@@ -146,11 +150,13 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
         }
         let at_edge = worker.next_edge_ns() != edge_ns;
         edge_ns = worker.next_edge_ns();
-        if (at_edge && worker.is_overdue(now_ns)) || now_ns >= give_up_ns {
+        let is_overdue = at_edge && worker.is_overdue(now_ns);
+        if is_overdue || now_ns >= give_up_ns {
             let oldest = worker.give_up(now_ns);
             worker.close(now_ns);
             pulse.beat(u64::MAX);
-            return Ok(DriveEnd::Overdue(oldest));
+            let end = if is_overdue { DriveEnd::Overdue } else { DriveEnd::LeftBehind };
+            return Ok(end(oldest));
         }
     }
 }
@@ -162,7 +168,7 @@ fn wait<S: Schedule>(ahead_ns: u64) -> Wait {
     if ahead_ns == 0 {
         return Wait::Look;
     }
-    let ahead = Duration::from_nanos(ahead_ns);
+    let ahead = Duration::from_nanos(ahead_ns.min(WAIT_MAX_NS));
     // Without due instants of its own a worker waits for edges only, and those come in order.
     if S::ANSWERS_ONLY { Wait::Coarse(ahead) } else { Wait::Precise(ahead) }
 }

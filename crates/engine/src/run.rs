@@ -22,7 +22,7 @@ use workload::plan::{Assignment, EngineChoice, Stream};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::{self, Collector, CollectorEnd, WorkerEnd};
-use crate::drive::{DriveEnd, Pulse, Stop, drive};
+use crate::drive::{DriveEnd, Pulse, STOP_NOW_GRACE_NS, Stop, drive};
 use crate::schedule::{Closed, ConstantInstants, Open, PoissonInstants, Schedule, Thinking};
 use crate::slots::Slot;
 use crate::tiles::{Generations, Tiles};
@@ -124,7 +124,9 @@ enum Message {
 }
 
 struct Ended {
-    overdue: Vec<Slot>,
+    not_returned: Vec<Slot>,
+    /// They are older than their deadline; otherwise the run was stopped before.
+    is_overdue: bool,
     mismatches: Vec<String>,
 }
 
@@ -244,22 +246,14 @@ pub fn run(
         if watch.running == 0 && collector.is_done() {
             break;
         }
-        if let Some(stuck) = stuck(&pulses, &who, run.operation_deadline_ns, clock.now_ns())
-            && watch.running > 0
-            && request.engine == EngineChoice::Psync
-        {
-            watch.end.details.push(format!(
-                "stream {}, worker {}: a blocking call has not returned for {} s",
-                names[who[stuck].0],
-                who[stuck].1,
-                run.operation_deadline_ns / 1_000_000_000
-            ));
-            watch.end.outcome = Outcome::Failed {
-                reason: "an operation did not return within its deadline".to_owned(),
-            };
-            // The thread cannot be ended from outside; it is left to the end of the process.
-            stop.now();
-            break;
+        // A worker that sits in a blocking call cannot look at the clock itself.
+        if request.engine == EngineChoice::Psync && watch.running > 0 {
+            let patience_ns =
+                if stop.is_now() { STOP_NOW_GRACE_NS } else { run.operation_deadline_ns };
+            if let Some(stuck) = stuck(&pulses, patience_ns, clock.now_ns()) {
+                watch.leave_behind(&who[stuck], &names, patience_ns, stop);
+                break;
+            }
         }
     }
     match watch.broken {
@@ -329,6 +323,28 @@ impl Watch {
         }
     }
 
+    /// Gives up a worker that sits in a blocking call: its thread cannot be ended from outside and is
+    /// left to the end of the process.
+    fn leave_behind(
+        &mut self,
+        (stream, lane): &(usize, u32),
+        names: &[String],
+        patience_ns: u64,
+        stop: &Stop,
+    ) {
+        self.end.details.push(format!(
+            "stream {}, worker {lane}: a blocking call has not returned for {} s",
+            names[*stream],
+            patience_ns / 1_000_000_000
+        ));
+        if !stop.is_now() {
+            self.end.outcome = Outcome::Failed {
+                reason: "an operation did not return within its deadline".to_owned(),
+            };
+            stop.now();
+        }
+    }
+
     fn note(
         &mut self,
         number: usize,
@@ -338,13 +354,13 @@ impl Watch {
         who: &[(usize, u32)],
     ) {
         let place = format!("stream {}, worker {}", names[who[number].0], who[number].1);
-        if !ended.overdue.is_empty() {
+        if ended.is_overdue {
             self.end.outcome = Outcome::Failed {
                 reason: "operations did not return within their deadline".to_owned(),
             };
             stop.now();
         }
-        for slot in &ended.overdue {
+        for slot in &ended.not_returned {
             let Op { kind, file, offset_bytes, size_bytes, index } = slot.op;
             self.end.details.push(format!(
                 "{place}: {} of {size_bytes} bytes at offset {offset_bytes} of file {file} \
@@ -359,14 +375,9 @@ impl Watch {
     }
 }
 
-/// The first worker whose loop has not gone around for longer than the deadline.
-fn stuck(
-    pulses: &[Arc<Pulse>],
-    who: &[(usize, u32)],
-    deadline_ns: u64,
-    now_ns: u64,
-) -> Option<usize> {
-    (0..who.len()).find(|number| pulses[*number].is_stuck(now_ns, deadline_ns))
+/// The first worker whose loop has not gone around for longer than `patience_ns`.
+fn stuck(pulses: &[Arc<Pulse>], patience_ns: u64, now_ns: u64) -> Option<usize> {
+    pulses.iter().position(|pulse| pulse.is_stuck(now_ns, patience_ns))
 }
 
 /// One job for each thread.
@@ -550,7 +561,8 @@ impl Thread {
         mut worker: Worker<S, D, WorkerEnd>,
         mut target: T,
     ) -> Result<(Ended, D), TargetError> {
-        let mut ended = Ended { overdue: Vec::new(), mismatches: Vec::new() };
+        let mut ended =
+            Ended { not_returned: Vec::new(), is_overdue: false, mismatches: Vec::new() };
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
         drop(self.sender.send(Message::Ready(self.number, tid)));
         let Some(start) = self.start_line.wait() else {
@@ -569,7 +581,11 @@ impl Thread {
         self.pulse.ended(crate::cpu::own_cpu_ns());
         match end? {
             DriveEnd::Drained => {}
-            DriveEnd::Overdue(slots) => ended.overdue = slots,
+            DriveEnd::Overdue(slots) => {
+                ended.not_returned = slots;
+                ended.is_overdue = true;
+            }
+            DriveEnd::LeftBehind(slots) => ended.not_returned = slots,
         }
         Ok((ended, worker.into_data()))
     }

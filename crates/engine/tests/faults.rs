@@ -146,3 +146,39 @@ fn an_operation_that_never_returns_ends_the_run_and_is_named() {
         assert!(intervals.len() >= 2 && intervals[0].streams[0].completed() > 0);
     }
 }
+
+#[test]
+fn a_run_that_is_stopped_at_once_does_not_wait_for_what_hangs() {
+    for engine in [EngineChoice::IoUring, EngineChoice::Psync] {
+        let mounted = Mounted::new();
+        let mut small = small_run();
+        small.streams[0].read_permille = 0;
+        small.streams[0].queue_depth = 2;
+        small.streams[0].direct = true;
+        small.phases.measure_ns = 3_600_000_000_000;
+        small.operation_deadline_ns = 3_600_000_000_000;
+        fill(&mounted.mount_point, &small);
+        let assignment = small.split(1).remove(0);
+        let request = Request {
+            assignment: &assignment,
+            directory: Some(mounted.mount_point.clone()),
+            engine,
+            pin: false,
+            verify: false,
+            data_seed: DATA_SEED,
+        };
+        let stop = Arc::new(Stop::new());
+        let mut frozen = None;
+        let end = run(&request, &stop, &mut |interval| {
+            if interval.index == 1 {
+                frozen = Some(Frozen::new(&mounted.mount_point));
+                stop.now();
+            }
+            ControlFlow::Continue(())
+        })
+        .expect("the run can be started");
+        drop(frozen);
+        assert_eq!(end.outcome, Outcome::Interrupted, "{engine:?}");
+        assert!(!end.details.is_empty(), "{engine:?}: what hangs is named");
+    }
+}
