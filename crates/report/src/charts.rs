@@ -93,7 +93,7 @@ fn base(description: &str) -> Value {
         "aria": { "enabled": true, "label": { "description": description } },
         "textStyle": { "fontFamily": "system-ui, sans-serif" },
         "grid": {
-            "left": 88, "right": 32, "top": 68, "bottom": 48, "outerBoundsMode": "none",
+            "left": 96, "right": 32, "top": 68, "bottom": 48, "outerBoundsMode": "none",
         },
         "tooltip": { "trigger": "item", "confine": true },
     })
@@ -106,7 +106,8 @@ fn with(mut option: Value, more: Value) -> Value {
     option
 }
 
-/// Names up to this many stand in rows below each other; more are leafed through, which paper cannot.
+/// Names up to this many stand in rows below each other; more are leafed through, which paper
+/// cannot.
 const LEGEND_MAX: usize = 8;
 
 /// Sets what is drawn, and with it the form of the legend.
@@ -133,7 +134,7 @@ fn x_axis(name: &str, log_base: Option<u32>) -> Value {
 fn y_axis(name: &str, log: bool) -> Value {
     let kind = if log { "log" } else { "value" };
     json!({
-        "type": kind, "name": name, "nameLocation": "middle", "nameGap": 66, "nameRotate": 90,
+        "type": kind, "name": name, "nameLocation": "middle", "nameGap": 74, "nameRotate": 90,
     })
 }
 
@@ -158,7 +159,8 @@ fn lines(
         let data: Vec<[f64; 2]> = curve.points.iter().filter_map(&xy).collect();
         let kind = if dashed { "dashed" } else { "solid" };
         json!({
-            "type": "line", "name": curve.name, "data": data, "symbolSize": if dashed { 5 } else { 8 },
+            "type": "line", "name": curve.name, "data": data,
+            "symbolSize": if dashed { 5 } else { 8 },
             "symbol": symbol(number),
             "lineStyle": { "type": kind },
         })
@@ -267,13 +269,15 @@ pub(crate) fn over_time(streams: &[&Series], description: &str) -> Value {
             stream.points.iter().map(|p| json!([seconds(p), y(p).map(round)])).collect();
         let line = json!({
             "type": "line", "name": name, "data": data, "xAxisIndex": grid, "yAxisIndex": grid,
-            "showSymbol": stream.points.len() < 60, "symbol": "circle", "symbolSize": 4, "connectNulls": false,
+            "showSymbol": stream.points.len() < 60, "symbol": "circle", "symbolSize": 4,
+            "connectNulls": false,
         });
         with(line, more)
     };
     let mut series = Vec::new();
     for (number, stream) in streams.iter().enumerate() {
-        // Lines of one name have one colour: all of a stream's are told from another stream's at a glance.
+        // Lines of one name have one colour: all of a stream's are told from another stream's at a
+        // glance.
         let name = || stream.stream.clone();
         let solid = |grid: usize, y: &dyn Fn(&SeriesPoint) -> Option<f64>| {
             line(stream, grid, name(), json!({}), y)
@@ -295,13 +299,13 @@ pub(crate) fn over_time(streams: &[&Series], description: &str) -> Value {
             }
         }
         series.push(line(stream, 2, name(), dashed, &p99));
-        if number == 0 {
-            // The process has one CPU time, whatever the number of streams.
-            let used = "processors used".to_owned();
-            series.push(line(stream, 3, used, json!({}), &|p| Some(p.cpu_used)));
-        }
     }
-    let grid = |top: &str| json!({ "left": 88, "right": 32, "top": top, "height": "15%", "outerBoundsMode": "none" });
+    // The process has one CPU time, whatever the number of streams.
+    if let Some(stream) = streams.first() {
+        let used = "processors used".to_owned();
+        series.push(line(stream, 3, used, json!({}), &|p| Some(p.cpu_used)));
+    }
+    let grid = |top: &str| json!({ "left": 96, "right": 32, "top": top, "height": "15%", "outerBoundsMode": "none" });
     let x = |index: usize, name: &str| {
         json!({
             "type": "value", "gridIndex": index, "name": name, "nameLocation": "middle",
@@ -311,14 +315,14 @@ pub(crate) fn over_time(streams: &[&Series], description: &str) -> Value {
     };
     let y = |index: usize, name: &str, kind: &str| {
         json!({
-            "type": kind, "gridIndex": index, "name": name, "nameLocation": "middle", "nameGap": 66,
+            "type": kind, "gridIndex": index, "name": name, "nameLocation": "middle", "nameGap": 74,
         })
     };
     let option = json!({
         "grid": [grid("10%"), grid("31%"), grid("52%"), grid("73%")],
         "xAxis": [x(0, ""), x(1, ""), x(2, ""), x(3, "seconds from the run's start")],
         "yAxis": [
-            y(0, "ops/s", "value"), y(1, "MiB/s", "value"), y(2, "mean, p99 (- -), µs", "log"),
+            y(0, "ops/s", "value"), y(1, "MiB/s", "value"), y(2, "mean, p99 - -, µs", "log"),
             y(3, "operations, CPUs", "value"),
         ],
         "axisPointer": { "link": [{ "xAxisIndex": "all" }] },
