@@ -323,8 +323,8 @@ impl Watch {
         }
     }
 
-    /// Gives up a worker that sits in a blocking call: its thread cannot be ended from outside and is
-    /// left to the end of the process.
+    /// Gives up a worker that sits in a blocking call: its thread cannot be ended from outside and
+    /// is left to the end of the process.
     fn leave_behind(
         &mut self,
         (stream, lane): &(usize, u32),
