@@ -305,7 +305,12 @@ pub(crate) fn over_time(streams: &[&Series], description: &str) -> Value {
         let used = "processors used".to_owned();
         series.push(line(stream, 3, used, json!({}), &|p| Some(p.cpu_used)));
     }
-    let grid = |top: &str| json!({ "left": 96, "right": 32, "top": top, "height": "15%", "outerBoundsMode": "none" });
+    let grid = |top: &str| {
+        json!({
+            "left": 96, "right": 32, "top": top, "height": "15%",
+            "outerBoundsMode": "none",
+        })
+    };
     let x = |index: usize, name: &str| {
         json!({
             "type": "value", "gridIndex": index, "name": name, "nameLocation": "middle",
