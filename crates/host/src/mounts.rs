@@ -37,13 +37,18 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     let text = |field: &[u8]| String::from_utf8_lossy(&unescape(field)).into_owned();
     let (major, minor) = std::str::from_utf8(fields[2]).ok()?.split_once(':')?;
     Some(Mount {
-        point: PathBuf::from(OsString::from_vec(unescape(fields[4]))),
+        point: path_of(fields[4]),
         device: (major.parse().ok()?, minor.parse().ok()?),
         filesystem: text(fields.get(dash + 1)?),
         source: text(fields.get(dash + 2)?),
         options: text(fields[5]),
         super_options: text(fields.get(dash + 3)?),
     })
+}
+
+/// The path in a field of mountinfo or of fstab(5).
+pub(crate) fn path_of(field: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(unescape(field)))
 }
 
 /// Space, tab, newline and backslash are written as a backslash and three octal digits.

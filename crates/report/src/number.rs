@@ -1,6 +1,8 @@
 //! How a number is printed: three digits where there are no more, thousands apart, units in
 //! headings.
 
+use units::Utc;
+
 /// Nanoseconds in a microsecond.
 const NS_PER_US: f64 = 1e3;
 /// Nanoseconds in a millisecond.
@@ -71,27 +73,8 @@ pub fn thousands(number: i128) -> String {
 
 /// Milliseconds since 1970 as `2026-11-21 06:15:33 UTC`.
 pub fn date(unix_ms: u64) -> String {
-    let seconds = unix_ms / 1000;
-    let (year, month, day) = civil_from_days(seconds / 86_400);
-    let of_day = seconds % 86_400;
-    let (hour, minute, second) = (of_day / 3600, of_day % 3600 / 60, of_day % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
-}
-
-/// The Gregorian date of a day counted from 1970-01-01.
-///
-/// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
-fn civil_from_days(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let of_era = shifted % 146_097;
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    (year, month, day)
+    let utc = Utc::from_unix_ms(unix_ms);
+    format!("{} {} UTC", utc.date(), utc.time())
 }
 
 #[cfg(test)]

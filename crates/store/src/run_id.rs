@@ -2,6 +2,8 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use units::Utc;
+
 /// Longest part of the experiment's name that becomes part of the record's name.
 const NAME_CHARS_MAX: usize = 40;
 
@@ -30,27 +32,8 @@ fn plain_name(name: &str) -> String {
 
 /// `20261121-061500` for milliseconds since 1970.
 fn utc_second(unix_ms: u64) -> String {
-    let seconds = unix_ms / 1000;
-    let (year, month, day) = civil_from_days(seconds / 86_400);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
-}
-
-/// Year, month and day of a day counted from 1970-01-01. Source: H. Hinnant, "chrono-compatible
-/// low-level date algorithms", `civil_from_days`: years begin in March, so that the leap day is a
-/// year's last.
-fn civil_from_days(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let era = days / 146_097;
-    let day_of_era = days % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    (year, month, day)
+    let utc = Utc::from_unix_ms(unix_ms);
+    format!("{}-{}", utc.date().replace('-', ""), utc.time().replace(':', ""))
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ pub mod clean;
 pub mod directory;
 pub mod fill;
 pub mod manifest;
-mod mounts;
 pub mod place;
 pub mod refusal;
 pub mod storage;

@@ -7,9 +7,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::manifest::Manifest;
-use crate::mounts::missing_mount;
 use crate::refusal::{Overrides, Refusal};
 use crate::storage;
+use host::missing_mount::missing_mount;
 
 /// The name of the directory that is made inside the one that the user named.
 pub const OUR_NAME: &str = "fourcorners";

@@ -1,4 +1,4 @@
-//! Quantities with their dimension: bytes, rates, percent, moments.
+//! Quantities with their dimension: bytes, rates, percent, moments, dates.
 //!
 //! For: every boundary between crates, so that a number never loses its unit. Not for: hot loops,
 //! which use raw integers named with their unit (`issued_ns`), nor for reading clocks, which no
@@ -13,6 +13,7 @@ mod error;
 mod instant;
 mod percent;
 mod rate;
+mod utc;
 
 pub use bytes::Bytes;
 pub use duration::{Nanos, parse_duration, print_duration};
@@ -20,3 +21,4 @@ pub use error::ParseError;
 pub use instant::Instant;
 pub use percent::Percent;
 pub use rate::{BytesPerSec, OpsPerSec};
+pub use utc::Utc;

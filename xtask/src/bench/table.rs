@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
+use units::Utc;
 
 use super::Options;
 use super::machine::Machine;
@@ -227,8 +228,8 @@ pub(crate) fn write(
     options: &Options,
     outcomes: &[Outcome],
 ) -> Result<PathBuf> {
-    let days = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() / 86_400;
-    let date = civil_date(days);
+    let unix_ms = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as u64;
+    let date = Utc::from_unix_ms(unix_ms).date();
     let folder = root.join("bench/runs").join(format!("{date}-{}", machine.slug()));
     std::fs::create_dir_all(&folder)?;
     let mut readme = format!(
@@ -284,31 +285,9 @@ fn raw(outcomes: &[Outcome]) -> String {
     text
 }
 
-/// Days since 1970 as a date (Hinnant, "chrono-compatible low-level date algorithms").
-fn civil_date(days: u64) -> String {
-    let z = days + 719_468;
-    let era = z / 146_097;
-    let day_of_era = z % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_place = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_place + 2) / 5 + 1;
-    let month = if month_place < 10 { month_place + 3 } else { month_place - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_are_civil() {
-        assert_eq!(civil_date(0), "1970-01-01");
-        assert_eq!(civil_date(19_782), "2024-02-29");
-        assert_eq!(civil_date(20_778), "2026-11-21");
-    }
 
     #[test]
     fn a_ratio_is_judged_by_the_median_of_the_pairs() {

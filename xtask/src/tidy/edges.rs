@@ -31,19 +31,19 @@ const TABLE: &[Row] = &[
     },
     Row { package: "uring", may_import: &["units"], never: "the ring knows bytes only" },
     Row {
+        package: "host",
+        may_import: &["units"],
+        never: "facts about the host know no conclusions",
+    },
+    Row {
         package: "target",
-        may_import: &["units", "workload", "uring"],
+        may_import: &["units", "workload", "uring", "host"],
         never: "a target does operations; it neither schedules nor measures them",
     },
     Row {
         package: "engine",
         may_import: &["units", "workload", "metrics", "target", "uring"],
         never: "the engine does not know the plan around it",
-    },
-    Row {
-        package: "host",
-        may_import: &["units"],
-        never: "facts about the host know no conclusions",
     },
     Row {
         package: "store",
