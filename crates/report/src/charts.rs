@@ -315,7 +315,7 @@ pub(crate) fn over_time(streams: &[&Series], description: &str) -> Value {
         json!({
             "type": "value", "gridIndex": index, "name": name, "nameLocation": "middle",
             "nameGap": 26,
-            "min": 0, "splitLine": { "show": false },
+            "min": 0, "max": "dataMax", "splitLine": { "show": false },
         })
     };
     let y = |index: usize, name: &str, kind: &str| {

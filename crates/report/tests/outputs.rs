@@ -1,5 +1,7 @@
 //! What is printed: the table's exact form, and the same numbers in text, CSV, JSON and HTML.
 
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod fixture;
 
 use std::collections::BTreeMap;
@@ -18,7 +20,8 @@ fn written(
     String::from_utf8(out).unwrap()
 }
 
-/// One load point of 10,000 reads of 8 KiB and 100 us each second for six seconds, and a shorter one.
+/// One load point of 10,000 reads of 8 KiB and 100 us each second for six seconds, and a shorter
+/// one.
 fn small() -> Findings {
     let at = |depth: u32, rate: u64, time_ns: u64, seconds: u64| {
         let window = (0..seconds).map(|_| reads(rate, 8192, time_ns)).collect();
