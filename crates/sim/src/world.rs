@@ -37,8 +37,10 @@ pub struct Simulated {
     pub record: RunRecord,
     /// What the storage was sent, in the order of arrival: the witness.
     pub seen: Vec<Seen>,
-    /// The oldest operations of those that were given up.
-    pub overdue: Vec<Overdue>,
+    /// The oldest of the operations that were outstanding longer than their deadline.
+    pub overdue: Vec<NotReturned>,
+    /// The oldest of those that had not come back a while after the run was ended for that.
+    pub left_behind: Vec<NotReturned>,
 }
 
 /// One operation as the storage saw it.
@@ -56,9 +58,9 @@ pub struct Seen {
     pub answer: Answer,
 }
 
-/// An operation that did not return within its deadline.
+/// An operation that was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overdue {
+pub struct NotReturned {
     /// Index of the stream.
     pub stream: u32,
     /// The worker's lane.
@@ -116,7 +118,8 @@ struct World {
     planned: u64,
     /// When the run was given up, if it was.
     stopped_ns: Option<u64>,
-    overdue: Vec<Overdue>,
+    overdue: Vec<NotReturned>,
+    left_behind: Vec<NotReturned>,
 }
 
 impl World {
@@ -162,6 +165,7 @@ impl World {
             lanes,
             stopped_ns: None,
             overdue: Vec::new(),
+            left_behind: Vec::new(),
         }
     }
 
@@ -181,6 +185,7 @@ impl World {
                     self.stopped_ns.get_or_insert(now_ns);
                     self.overdue.extend(oldest);
                 }
+                Next::LeftBehind(oldest) => self.left_behind.extend(oldest),
             }
         }
         let outcome = match self.overdue.len() {
@@ -196,7 +201,8 @@ impl World {
             warnings: Vec::new(),
             outcome,
         };
-        Simulated { record, seen: self.seen.unwrap_or_default(), overdue: self.overdue }
+        let (overdue, left_behind) = (self.overdue, self.left_behind);
+        Simulated { record, seen: self.seen.unwrap_or_default(), overdue, left_behind }
     }
 
     /// The workers' parts as the intervals of the host, as the engine's collector builds them.
@@ -236,8 +242,10 @@ impl World {
 enum Next {
     At(u64),
     Ended,
-    /// It gave up; the oldest operations that did not return.
-    Overdue(Vec<Overdue>),
+    /// It gave up, because operations were outstanding longer than their deadline; the oldest.
+    Overdue(Vec<NotReturned>),
+    /// It gave up, because the run had been ended and operations did not come back; the oldest.
+    LeftBehind(Vec<NotReturned>),
 }
 
 /// What a worker meets in its turn.
@@ -287,12 +295,14 @@ impl<S: Schedule> Lane for SimLane<S> {
         }
         let at_edge = self.worker.next_edge_ns() != edge_ns;
         let give_up_ns = stopped_ns.map_or(u64::MAX, |stopped_ns| stopped_ns + GRACE_NS);
-        if (at_edge && self.worker.is_overdue(now_ns)) || now_ns >= give_up_ns {
+        let is_overdue = at_edge && self.worker.is_overdue(now_ns);
+        if is_overdue || now_ns >= give_up_ns {
             let oldest = self.worker.give_up(now_ns);
             self.worker.close(now_ns);
             let (stream, lane) = self.place;
-            let told = |Slot { issued_ns, op, .. }| Overdue { stream, lane, issued_ns, op };
-            return Next::Overdue(oldest.into_iter().map(told).collect());
+            let told = |Slot { issued_ns, op, .. }| NotReturned { stream, lane, issued_ns, op };
+            let end = if is_overdue { Next::Overdue } else { Next::LeftBehind };
+            return end(oldest.into_iter().map(told).collect());
         }
         self.worker.issue_due(now_ns, &mut target).expect("a model is never gone");
         if self.worker.is_finished(now_ns) {

@@ -140,10 +140,34 @@ fn when_one_worker_gives_up_the_others_stop_and_keep_what_they_measured() {
     let simulated = simulate_with_witness(&run, &model, 2);
     assert!(matches!(simulated.record.outcome, Outcome::Failed { .. }));
     assert!(simulated.overdue.iter().all(|overdue| overdue.stream == 1));
+    assert!(simulated.left_behind.is_empty());
     let reader = whole(&simulated.record, 0);
     assert_eq!(reader.failed(), 0, "what the reader had outstanding came back");
     assert!(reader.completed() > 10_000);
     assert!(simulated.record.intervals.len() <= 7);
+}
+
+#[test]
+fn an_operation_left_behind_by_the_end_of_the_run_is_not_called_overdue() {
+    // Both workers lose operations, the reader too late to reach its deadline before the end.
+    let lost = |kind, from_ns| Fault {
+        kind: Some(kind),
+        from_ns,
+        until_ns: from_ns + MS,
+        ..fault(1.0, Effect::Never)
+    };
+    let faults = vec![lost(OpKind::Write, 3 * S), lost(OpKind::Read, 5 * S + S / 2)];
+    let writer = Stream { name: "log".to_owned(), read_permille: 0, ..stream(CLOSED, 2) };
+    let mut run = run(vec![stream(CLOSED, 4), writer], 60 * S, S);
+    run.operation_deadline_ns = 2_500 * MS;
+    let model = Model { faults, ..queue() };
+    let simulated = simulate_with_witness(&run, &model, 2);
+    assert!(!simulated.overdue.is_empty() && !simulated.left_behind.is_empty());
+    assert!(simulated.overdue.iter().all(|given_up| given_up.stream == 1));
+    assert!(simulated.left_behind.iter().all(|given_up| given_up.stream == 0));
+    // The writer's edge after its deadline is at 6 s; a second later the reader is given up too.
+    assert_eq!(simulated.record.intervals.last().unwrap().end_ns, 7 * S);
+    assert_balanced(&simulated.record);
 }
 
 #[test]
