@@ -137,8 +137,10 @@ fn repeat_command(record: &ExperimentRecord) -> String {
     let mut words = vec!["fourcorners".to_owned(), "run".to_owned()];
     words.push(quoted(&target_in_words(&record.plan.target)));
     let source = &record.plan.source;
-    let workload = source.strip_prefix("profile:").unwrap_or(source);
-    words.extend(["-w".to_owned(), quoted(workload)]);
+    match source.strip_prefix("profile:") {
+        Some(profile) => words.extend(["--profile".to_owned(), quoted(profile)]),
+        None => words.extend(["--workload".to_owned(), quoted(source)]),
+    }
     words.join(" ")
 }
 

@@ -378,10 +378,10 @@ fn the_same_record_gives_the_same_findings_bit_for_bit() {
 #[test]
 fn the_command_to_repeat_is_the_one_that_was_given_or_one_that_does_the_same() {
     let mut record = experiment(vec![closed_run(&[10_000; 6])]);
-    assert_eq!(analyze(&record).repeat_command, "fourcorners run /mnt/vol1 -w four-corners");
+    assert_eq!(analyze(&record).repeat_command, "fourcorners run /mnt/vol1 --profile four-corners");
     record.plan.source = "it's mine.toml".to_owned();
     let command = analyze(&record).repeat_command;
-    assert_eq!(command, "fourcorners run /mnt/vol1 -w 'it'\\''s mine.toml'");
+    assert_eq!(command, "fourcorners run /mnt/vol1 --workload 'it'\\''s mine.toml'");
     record.environment.push(("command.line".to_owned(), "fourcorners run X --quick".to_owned()));
     assert_eq!(analyze(&record).repeat_command, "fourcorners run X --quick");
 }
