@@ -20,3 +20,4 @@ pub mod worker;
 
 mod collect;
 mod cpu;
+mod thread;

@@ -1,0 +1,286 @@
+//! What each thread of a run is to do: one per worker with a ring, or one per outstanding operation
+//! with blocking calls; and the thread itself, from opening its target to its last tally.
+
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
+
+use metrics::recorder::Tally;
+use target::null::Null;
+use target::posix::FileAccess;
+use target::psync::Psync;
+use target::ring::RingFiles;
+use target::{Target, TargetError};
+use workload::arrival::Arrival;
+use workload::data::TileMaker;
+use workload::op::OpStream;
+use workload::plan::{EngineChoice, Stream};
+
+use crate::clock::MonotonicClock;
+use crate::collect::WorkerEnd;
+use crate::drive::{DriveEnd, Pulse, Stop, drive};
+use crate::run::{EngineError, Request, THREADS_MAX, file_paths};
+use crate::schedule::{Closed, ConstantInstants, Open, PoissonInstants, Schedule, Thinking};
+use crate::slots::Slot;
+use crate::tiles::{Generations, Tiles};
+use crate::worker::{Assigned, DataPath, Plain, Worker};
+
+/// What a thread of the run is to do.
+pub(crate) struct Job {
+    pub(crate) stream_index: usize,
+    pub(crate) stream: Stream,
+    pub(crate) assigned: Assigned,
+    pub(crate) schedule_lane: u32,
+    pub(crate) schedule_lanes: u32,
+    pub(crate) run_seed: u64,
+    pub(crate) access: Option<FileAccess>,
+    pub(crate) engine: EngineChoice,
+    pub(crate) maker: Option<Arc<TileMaker>>,
+    pub(crate) generations: Option<Arc<Generations>>,
+    pub(crate) processor: Option<usize>,
+}
+
+/// What a thread tells.
+pub(crate) enum Message {
+    /// It is ready to start; its thread number.
+    Ready(usize, i32),
+    /// It has ended.
+    Ended(usize, Result<Ended, TargetError>),
+    /// It unwound.
+    Died(usize),
+}
+
+pub(crate) struct Ended {
+    pub(crate) not_returned: Vec<Slot>,
+    /// They are older than their deadline; otherwise the run was stopped before.
+    pub(crate) is_overdue: bool,
+    pub(crate) mismatches: Vec<String>,
+}
+
+/// The common start, announced once everybody is ready.
+#[derive(Default)]
+pub(crate) struct StartLine {
+    start: Mutex<Option<Option<Instant>>>,
+    announced: Condvar,
+}
+
+impl StartLine {
+    pub(crate) fn announce(&self, start: Option<Instant>) {
+        *self.start.lock().expect("nobody panics while holding it") = Some(start);
+        self.announced.notify_all();
+    }
+
+    pub(crate) fn wait(&self) -> Option<Instant> {
+        let guard = self.start.lock().expect("nobody panics while holding it");
+        let guard = self
+            .announced
+            .wait_while(guard, |start| start.is_none())
+            .expect("nobody panics while holding it");
+        guard.flatten()
+    }
+}
+
+/// One job for each thread.
+pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
+    let run = &request.assignment.run;
+    let processors = if request.pin { crate::processor::processors() } else { Vec::new() };
+    let mut jobs: Vec<Job> = Vec::new();
+    for (stream_index, stream) in run.streams.iter().enumerate() {
+        let access = request.directory.as_ref().map(|directory| FileAccess {
+            paths: file_paths(directory, stream),
+            write: stream.read_permille < 1000,
+            direct: stream.direct,
+            dsync: stream.dsync,
+            transfer_size_max_bytes: stream.transfer_size_max_bytes(),
+        });
+        let set = stream.file_set();
+        let data = access.is_some() && (stream.read_permille < 1000 || request.verify);
+        let maker = data.then(|| Arc::new(set.tile_maker(request.data_seed)));
+        let generations = (data && request.verify).then(|| {
+            let tile_bytes = u64::from(set.tile_bytes);
+            Arc::new(Generations::new(set.files, set.file_size_bytes, tile_bytes))
+        });
+        // A blocking call is one outstanding operation, so a lane needs a thread for each.
+        let blocking = access.is_some() && request.engine == EngineChoice::Psync;
+        let threads_per_lane = if blocking { stream.queue_depth } else { 1 };
+        for lane in request.assignment.lanes[stream_index].clone() {
+            let wanted = jobs.len() as u64 + u64::from(threads_per_lane);
+            if wanted > THREADS_MAX {
+                return Err(EngineError::TooManyThreads { wanted: run.threads(blocking) });
+            }
+            let processor = (!processors.is_empty())
+                .then(|| processors[jobs.len() / threads_per_lane as usize % processors.len()]);
+            for thread in 0..threads_per_lane {
+                jobs.push(Job {
+                    stream_index,
+                    stream: stream.clone(),
+                    assigned: Assigned {
+                        lane,
+                        first_step: u64::from(thread),
+                        stride: u64::from(threads_per_lane),
+                        queue_depth: if blocking { 1 } else { stream.queue_depth },
+                        interval_ns: run.phases.interval_ns,
+                        end_ns: run.phases.total_ns(),
+                        operation_deadline_ns: run.operation_deadline_ns,
+                    },
+                    schedule_lane: lane * threads_per_lane + thread,
+                    schedule_lanes: stream.workers * threads_per_lane,
+                    run_seed: run.seed,
+                    access: access.clone(),
+                    engine: request.engine,
+                    maker: maker.clone(),
+                    generations: generations.clone(),
+                    processor,
+                });
+            }
+        }
+    }
+    Ok(jobs)
+}
+
+/// A worker's thread.
+pub(crate) struct Thread {
+    pub(crate) number: usize,
+    pub(crate) sender: Sender<Message>,
+    pub(crate) start_line: Arc<StartLine>,
+    pub(crate) stop: Arc<Stop>,
+    pub(crate) pulse: Arc<Pulse>,
+}
+
+impl Thread {
+    pub(crate) fn work(self, job: Job, handover: WorkerEnd, tally: Box<Tally>) {
+        let number = self.number;
+        let sender = self.sender.clone();
+        let work = std::panic::AssertUnwindSafe(|| self.open_and_drive(job, handover, tally));
+        let message = match std::panic::catch_unwind(work) {
+            Ok(result) => Message::Ended(number, result),
+            Err(_) => Message::Died(number),
+        };
+        // Nobody listens any more when the run was given up.
+        drop(sender.send(message));
+    }
+
+    fn open_and_drive(
+        &self,
+        job: Job,
+        handover: WorkerEnd,
+        tally: Box<Tally>,
+    ) -> Result<Ended, TargetError> {
+        if let Some(processor) = job.processor {
+            crate::processor::pin(processor).map_err(|source| TargetError::Drive {
+                target: "a processor".to_owned(),
+                source,
+            })?;
+        }
+        // A refusal costs up to 50 us of schedule delay, which is recorded as such.
+        drop(crate::processor::wake_exactly());
+        let depth = job.assigned.queue_depth;
+        match (&job.access, job.engine) {
+            (None, _) => self.with_schedule(job, Null::new(depth), handover, tally),
+            (Some(access), EngineChoice::Psync) => {
+                let target = Psync::open(access)?;
+                self.with_schedule(job, target, handover, tally)
+            }
+            (Some(access), EngineChoice::IoUring | EngineChoice::Auto) => {
+                let target = RingFiles::open(access, depth)?;
+                self.with_schedule(job, target, handover, tally)
+            }
+        }
+    }
+
+    fn with_schedule<T: Target>(
+        &self,
+        job: Job,
+        target: T,
+        handover: WorkerEnd,
+        tally: Box<Tally>,
+    ) -> Result<Ended, TargetError> {
+        let (lane, lanes) = (job.schedule_lane, job.schedule_lanes);
+        match job.stream.arrival {
+            Arrival::Closed { think_time_ns: 0 } => {
+                self.with_data(job, Closed, target, handover, tally)
+            }
+            Arrival::Closed { think_time_ns } => {
+                let schedule = Thinking::new(think_time_ns, job.assigned.queue_depth);
+                self.with_data(job, schedule, target, handover, tally)
+            }
+            Arrival::Constant { offered_rate } => {
+                let schedule = Open::new(ConstantInstants::new(offered_rate, lane, lanes));
+                self.with_data(job, schedule, target, handover, tally)
+            }
+            Arrival::Poisson { offered_rate } => {
+                let instants = PoissonInstants::new(job.run_seed, offered_rate, lane, lanes);
+                self.with_data(job, Open::new(instants), target, handover, tally)
+            }
+        }
+    }
+
+    fn with_data<S: Schedule, T: Target>(
+        &self,
+        job: Job,
+        schedule: S,
+        target: T,
+        handover: WorkerEnd,
+        tally: Box<Tally>,
+    ) -> Result<Ended, TargetError> {
+        let ops = OpStream::new(&job.stream, job.run_seed);
+        let Some(maker) = job.maker else {
+            let worker = Worker::new(job.assigned, ops, schedule, Plain, handover, tally);
+            return Ok(self.start(worker, target)?.0);
+        };
+        let data = match job.generations {
+            None => Tiles::filling(maker, job.run_seed),
+            Some(generations) => Tiles::verifying(
+                maker,
+                job.run_seed,
+                generations,
+                job.assigned.queue_depth,
+                job.stream.transfer_size_max_bytes(),
+            ),
+        };
+        let set = job.stream.file_set();
+        let worker = Worker::new(job.assigned, ops, schedule, data, handover, tally);
+        let (mut ended, data) = self.start(worker, target)?;
+        ended.mismatches = data
+            .into_mismatches()
+            .iter()
+            .map(|mismatch| format!("{} {mismatch}", set.file_name(mismatch.file)))
+            .collect();
+        Ok(ended)
+    }
+
+    /// Says "ready", waits for the start, drives the worker to its end.
+    fn start<S: Schedule, D: DataPath, T: Target>(
+        &self,
+        mut worker: Worker<S, D, WorkerEnd>,
+        mut target: T,
+    ) -> Result<(Ended, D), TargetError> {
+        let mut ended =
+            Ended { not_returned: Vec::new(), is_overdue: false, mismatches: Vec::new() };
+        let tid = rustix::thread::gettid().as_raw_nonzero().get();
+        drop(self.sender.send(Message::Ready(self.number, tid)));
+        let Some(start) = self.start_line.wait() else {
+            return Ok((ended, worker.into_data()));
+        };
+        while let Some(ahead) = start.checked_duration_since(Instant::now()) {
+            std::thread::sleep(ahead);
+            if ahead.is_zero() {
+                break;
+            }
+        }
+        let clock = MonotonicClock::starting_at(start);
+        let end = drive(&mut worker, &mut target, &clock, &self.stop, &self.pulse);
+        // Before the worker and its end of the handover go: the collector cannot ask a thread that
+        // is gone.
+        self.pulse.ended(crate::cpu::own_cpu_ns());
+        match end? {
+            DriveEnd::Drained => {}
+            DriveEnd::Overdue(slots) => {
+                ended.not_returned = slots;
+                ended.is_overdue = true;
+            }
+            DriveEnd::LeftBehind(slots) => ended.not_returned = slots,
+        }
+        Ok((ended, worker.into_data()))
+    }
+}
