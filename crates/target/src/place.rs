@@ -3,13 +3,15 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+
+use host::missing_mount::missing_mount;
+use host::mounts;
 
 use crate::manifest::Manifest;
 use crate::refusal::{Overrides, Refusal};
 use crate::storage;
-use host::missing_mount::missing_mount;
 
 /// The name of the directory that is made inside the one that the user named.
 pub const OUR_NAME: &str = "fourcorners";
@@ -120,10 +122,13 @@ pub(crate) fn refuse_missing_mount(path: &Path, existing: &Path) -> Result<(), R
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(Refusal::io("read", Path::new("/etc/fstab"), error)),
     };
-    let device =
-        |path: &Path| fs::metadata(path).map_err(|error| Refusal::io("look at", path, error));
-    let on_root = device(existing)?.dev() == device(Path::new("/"))?.dev();
-    match missing_mount(existing, &fstab, on_root, storage::is_mount_root) {
+    let mountinfo = Path::new("/proc/self/mountinfo");
+    let mountinfo = fs::read(mountinfo).map_err(|error| Refusal::io("read", mountinfo, error))?;
+    let mounts = mounts::parse(&mountinfo);
+    let root = Path::new("/");
+    let on_root = mounts::covering(&mounts, existing).is_none_or(|mount| mount.point == root);
+    let is_mounted = |point: &Path| mounts.iter().any(|mount| mount.point == point);
+    match missing_mount(existing, &fstab, on_root, is_mounted) {
         None => Ok(()),
         Some(missing) => Err(Refusal::MountMissing {
             path: path.to_path_buf(),

@@ -97,9 +97,10 @@ pub enum Refusal {
     },
     /// The directory holds files of others and no directory of ours.
     #[error(
-        "`{}`{} holds {count} entries that are not ours, for example `{example}`",
+        "`{}`{} holds {}, for example `{example}`",
         path.display(),
-        if *mount_root { ", the root of a mount," } else { "" }
+        if *mount_root { ", the root of a mount," } else { "" },
+        foreign_entries(*count)
     )]
     ForeignFiles {
         /// The target as named.
@@ -368,5 +369,12 @@ impl Refusal {
             Some(by) => format!("{advice} (`{}`)", by.flag()),
             None => advice.to_owned(),
         }
+    }
+}
+
+fn foreign_entries(count: usize) -> String {
+    match count {
+        1 => "an entry that is not ours".to_owned(),
+        count => format!("{count} entries that are not ours"),
     }
 }
