@@ -29,6 +29,11 @@ const TABLE: &[Row] = &[
         may_import: &["units", "workload", "metrics"],
         never: "thinking is a function of records: it keeps, drives and shows nothing",
     },
+    Row {
+        package: "files",
+        may_import: &["units"],
+        never: "a tree of files knows neither the wire nor what its server measures",
+    },
     Row { package: "uring", may_import: &["units"], never: "the ring knows bytes only" },
     Row {
         package: "host",

@@ -1,0 +1,265 @@
+//! A regular file: its bytes now, and its bytes as they would be after a restart.
+//!
+//! RFC 1813, section 4.8: a server may lose what was written UNSTABLE and not yet committed. To
+//! let tests of clients see that, each 4 KiB block that an unstable write touches is kept as it
+//! was on stable storage (its stable image), until COMMIT or the bound on such copies drops it.
+//! What is written stably meanwhile goes into the stable image too, so a restart loses exactly the
+//! bytes that were only written unstably.
+
+use std::collections::BTreeMap;
+
+use crate::sparse::{BLOCK_BYTES, Cost, Pieces, Sparse};
+
+/// The stable image of a block: its bytes, or a hole.
+type Image = Option<Box<[u8]>>;
+
+/// How the file is on stable storage, where that differs from how it is.
+#[derive(Clone, Debug)]
+struct Stable {
+    size: u64,
+    /// images[block]
+    images: BTreeMap<u64, Image>,
+}
+
+/// A regular file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct File {
+    bytes: Sparse,
+    size: u64,
+    /// `None` if everything is stable.
+    stable: Option<Box<Stable>>,
+    /// The verifier of the EXCLUSIVE create that made it.
+    pub(crate) exclusive: Option<[u8; 8]>,
+}
+
+/// The blocks that a range of at least one byte touches.
+fn blocks(offset: u64, length: u64) -> std::ops::RangeInclusive<u64> {
+    offset / BLOCK_BYTES..=(offset + length - 1) / BLOCK_BYTES
+}
+
+impl File {
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    pub(crate) fn held(&self) -> Cost {
+        self.bytes.held()
+    }
+
+    pub(crate) fn cost_of_write(&self, offset: u64, length: u64) -> Cost {
+        self.bytes.cost_of_write(offset, length)
+    }
+
+    /// Blocks whose stable image is kept.
+    pub(crate) fn unstable_blocks(&self) -> u64 {
+        self.stable.as_ref().map_or(0, |stable| stable.images.len() as u64)
+    }
+
+    /// How many blocks would newly be kept if this range were written unstably.
+    pub(crate) fn newly_unstable(&self, offset: u64, length: u64) -> u64 {
+        let range = blocks(offset, length);
+        let all = range.end() - range.start() + 1;
+        match &self.stable {
+            Some(stable) => all - stable.images.range(range).count() as u64,
+            None => all,
+        }
+    }
+
+    /// The bytes of a range, which must end within the file.
+    pub(crate) fn pieces(&self, offset: u64, length: u64) -> Pieces<'_> {
+        self.bytes.pieces(offset, length)
+    }
+
+    /// Writes what a restart may lose.
+    pub(crate) fn write_unstable(&mut self, offset: u64, data: &[u8]) {
+        if data.is_empty() {
+            return;
+        }
+        let size = self.size;
+        let stable =
+            self.stable.get_or_insert_with(|| Box::new(Stable { size, images: BTreeMap::new() }));
+        for block in blocks(offset, data.len() as u64) {
+            stable.images.entry(block).or_insert_with(|| self.bytes.block(block).map(Box::from));
+        }
+        self.bytes.write(offset, data);
+        self.size = self.size.max(offset + data.len() as u64);
+    }
+
+    /// Writes what no restart may lose.
+    pub(crate) fn write_stable(&mut self, offset: u64, data: &[u8]) {
+        if data.is_empty() {
+            return;
+        }
+        let end = offset + data.len() as u64;
+        if let Some(stable) = &mut self.stable {
+            stable.size = stable.size.max(end);
+            for (block, image) in stable.images.range_mut(blocks(offset, data.len() as u64)) {
+                let start = block * BLOCK_BYTES;
+                let from = offset.max(start);
+                let to = end.min(start + BLOCK_BYTES);
+                let image =
+                    image.get_or_insert_with(|| vec![0; BLOCK_BYTES as usize].into_boxed_slice());
+                image[(from - start) as usize..(to - start) as usize]
+                    .copy_from_slice(&data[(from - offset) as usize..(to - offset) as usize]);
+            }
+        }
+        self.bytes.write(offset, data);
+        self.size = self.size.max(end);
+    }
+
+    /// Shortens or lengthens, stably: SETATTR is not among the procedures that may be lost.
+    pub(crate) fn set_size(&mut self, size: u64) {
+        if size < self.size {
+            self.bytes.cut(size);
+        }
+        self.size = size;
+        if let Some(stable) = &mut self.stable {
+            stable.images.split_off(&size.div_ceil(BLOCK_BYTES));
+            let inside = (size % BLOCK_BYTES) as usize;
+            if inside > 0
+                && let Some(Some(image)) = stable.images.get_mut(&(size / BLOCK_BYTES))
+            {
+                image[inside..].fill(0);
+            }
+            stable.size = size;
+            if stable.images.is_empty() {
+                self.stable = None;
+            }
+        }
+    }
+
+    /// Makes a range stable, rounded out to blocks; `length` 0 means to the end.
+    pub(crate) fn commit(&mut self, offset: u64, length: u64) {
+        let Some(stable) = &mut self.stable else { return };
+        let end = if length == 0 { u64::MAX } else { offset.saturating_add(length) };
+        let last = (end - 1) / BLOCK_BYTES;
+        let mut after = stable.images.split_off(&(offset / BLOCK_BYTES));
+        let rest = after.split_off(&(last + 1));
+        if let Some((block, _)) = after.last_key_value() {
+            stable.size = stable.size.max(self.size.min((block + 1) * BLOCK_BYTES));
+        }
+        stable.images.extend(rest);
+        if stable.images.is_empty() {
+            // The last byte of the file lies in a block that was committed, or was stable before.
+            debug_assert_eq!(stable.size, self.size);
+            self.stable = None;
+        }
+    }
+
+    /// Puts back what is on stable storage; true if that is a difference.
+    pub(crate) fn restart(&mut self) -> bool {
+        let Some(stable) = self.stable.take() else { return false };
+        for (block, image) in stable.images {
+            match image {
+                Some(image) => self.bytes.write(block * BLOCK_BYTES, &image),
+                None => self.bytes.punch(block),
+            }
+        }
+        self.size = stable.size;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text(file: &File) -> Vec<u8> {
+        file.pieces(0, file.size()).flatten().copied().collect()
+    }
+
+    #[test]
+    fn a_stable_write_into_an_uncommitted_block_survives_and_its_neighbours_do_not() {
+        let mut file = File::default();
+        file.write_stable(0, b"aaaaaa");
+        file.write_unstable(0, b"bbbbbbbb");
+        file.write_stable(2, b"cc");
+        assert_eq!(text(&file), b"bbccbbbb");
+        assert!(file.restart());
+        assert_eq!(text(&file), b"aaccaa");
+        assert!(!file.restart());
+    }
+
+    #[test]
+    fn what_an_unstable_write_allocated_is_given_back_by_a_restart() {
+        let mut file = File::default();
+        file.write_unstable(1 << 30, &[1; 10_000]);
+        assert_eq!(file.held().blocks, 3);
+        file.restart();
+        assert_eq!((file.held(), file.size()), (Cost::default(), 0));
+    }
+
+    proptest! {
+        /// Two vectors, one as the file is and one as stable storage is.
+        #[test]
+        fn a_restart_gives_exactly_what_was_written_stably_or_committed(
+            steps in proptest::collection::vec(
+                (0..6u8, 0..40_000u64, 0..20_000u64, 1..=255u8), 1..40)
+        ) {
+            let mut file = File::default();
+            let mut live: Vec<u8> = Vec::new();
+            let mut safe: Vec<u8> = Vec::new();
+            let put = |to: &mut Vec<u8>, offset: u64, length: u64, fill: u8| {
+                if length > 0 {
+                    let (from, end) = (offset as usize, (offset + length) as usize);
+                    to.resize(to.len().max(end), 0);
+                    to[from..end].fill(fill);
+                }
+            };
+            for (what, offset, length, fill) in steps {
+                match what {
+                    0 | 1 => {
+                        file.write_unstable(offset, &vec![fill; length as usize]);
+                        put(&mut live, offset, length, fill);
+                    }
+                    2 => {
+                        file.write_stable(offset, &vec![fill; length as usize]);
+                        put(&mut live, offset, length, fill);
+                        put(&mut safe, offset, length, fill);
+                    }
+                    3 => {
+                        file.set_size(offset);
+                        live.resize(offset as usize, 0);
+                        safe.resize(offset as usize, 0);
+                    }
+                    4 => {
+                        // Whole file: a range is rounded out to blocks, which the oracle is not.
+                        file.commit(0, 0);
+                        safe.clone_from(&live);
+                    }
+                    _ => {
+                        file.restart();
+                        live.clone_from(&safe);
+                    }
+                }
+                prop_assert!(text(&file) == live);
+            }
+            file.restart();
+            prop_assert!(text(&file) == safe);
+            let beyond: Vec<u8> = file.pieces(file.size(), 100_000).flatten().copied().collect();
+            prop_assert!(beyond.iter().all(|byte| *byte == 0));
+        }
+
+        #[test]
+        fn what_lies_in_a_committed_range_survives(
+            writes in proptest::collection::vec((0..40_000u64, 1..9_000u64, 1..=255u8), 1..10),
+            offset in 0..50_000u64,
+            length in 0..30_000u64,
+        ) {
+            let mut file = File::default();
+            for (offset, length, fill) in writes {
+                file.write_unstable(offset, &vec![fill; length as usize]);
+            }
+            let before = text(&file);
+            file.commit(offset, length);
+            prop_assert!(text(&file) == before);
+            file.restart();
+            let after = text(&file);
+            let end = if length == 0 { before.len() } else { (offset + length) as usize };
+            for at in offset as usize..end.min(before.len()) {
+                prop_assert_eq!(after.get(at).copied().unwrap_or(0), before[at]);
+            }
+        }
+    }
+}

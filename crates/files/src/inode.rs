@@ -1,0 +1,244 @@
+//! Inodes and the table that finds them by handle in one array access.
+
+use crate::attributes::{Attributes, Kind, MODE_BITS, Time, WccAttributes};
+use crate::directory::{Directory, entry_bytes};
+use crate::file::File;
+use crate::space::INODE_BYTES;
+use crate::sparse::{BLOCK_BYTES, Cost};
+use crate::{Error, Handle};
+
+/// The inode number of the root; lower ones are never used, as on UNIX file systems.
+pub(crate) const ROOT: u64 = 2;
+
+/// What an inode holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    File(File),
+    Directory(Directory),
+    Symlink(Box<[u8]>),
+    /// A FIFO, a socket or a device: nothing but its numbers is kept.
+    Special(Kind, (u32, u32)),
+}
+
+/// One object.
+#[derive(Clone, Debug)]
+pub(crate) struct Inode {
+    pub(crate) fileid: u64,
+    pub(crate) generation: u32,
+    pub(crate) mode: u32,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    /// Names in directories; "." and ".." are not counted here.
+    pub(crate) names: u32,
+    pub(crate) atime: Time,
+    pub(crate) mtime: Time,
+    pub(crate) ctime: Time,
+    pub(crate) body: Body,
+}
+
+impl Inode {
+    pub(crate) fn kind(&self) -> Kind {
+        match &self.body {
+            Body::File(_) => Kind::Regular,
+            Body::Directory(_) => Kind::Directory,
+            Body::Symlink(_) => Kind::Symlink,
+            Body::Special(kind, _) => *kind,
+        }
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        match &self.body {
+            Body::File(file) => file.size(),
+            Body::Directory(directory) => directory.size(),
+            Body::Symlink(text) => text.len() as u64,
+            Body::Special(..) => 0,
+        }
+    }
+
+    /// What it holds of the quota and of the memory, beside the names in it.
+    pub(crate) fn held(&self) -> Cost {
+        let own = match &self.body {
+            Body::File(file) => file.held(),
+            Body::Symlink(text) => Cost { blocks: 0, memory_bytes: text.len() as u64 },
+            Body::Directory(_) | Body::Special(..) => Cost::default(),
+        };
+        Cost { memory_bytes: own.memory_bytes + INODE_BYTES, ..own }
+    }
+
+    pub(crate) fn attributes(&self, fsid: u64) -> Attributes {
+        let (nlink, rdev) = match &self.body {
+            Body::Directory(directory) => (2 + directory.subdirectories, (0, 0)),
+            Body::Special(_, rdev) => (self.names, *rdev),
+            Body::File(_) | Body::Symlink(_) => (self.names, (0, 0)),
+        };
+        Attributes {
+            kind: self.kind(),
+            mode: self.mode & MODE_BITS,
+            nlink,
+            uid: self.uid,
+            gid: self.gid,
+            size: self.size(),
+            used: match &self.body {
+                Body::File(file) => file.held().blocks * BLOCK_BYTES,
+                _ => self.size(),
+            },
+            rdev,
+            fsid,
+            fileid: self.fileid,
+            atime: self.atime,
+            mtime: self.mtime,
+            ctime: self.ctime,
+        }
+    }
+
+    pub(crate) fn wcc(&self) -> WccAttributes {
+        WccAttributes { size: self.size(), mtime: self.mtime, ctime: self.ctime }
+    }
+
+    /// Attributes changed.
+    ///
+    /// A clock that stands still, or goes back, must not hide a change from a client that compares
+    /// ctimes, so it advances by a nanosecond at least.
+    pub(crate) fn attributes_changed(&mut self, now: Time) {
+        self.ctime = if now > self.ctime { now } else { self.ctime.next() };
+    }
+
+    /// Data changed, and with it the attributes.
+    pub(crate) fn data_changed(&mut self, now: Time) {
+        self.attributes_changed(now);
+        self.mtime = self.ctime;
+    }
+
+    pub(crate) fn directory(&self) -> Result<&Directory, Error> {
+        match &self.body {
+            Body::Directory(directory) => Ok(directory),
+            _ => Err(Error::NotDir),
+        }
+    }
+
+    /// The regular file in it; a directory and the rest are told apart as other servers do.
+    pub(crate) fn file(&self) -> Result<&File, Error> {
+        match &self.body {
+            Body::File(file) => Ok(file),
+            Body::Directory(_) => Err(Error::IsDir),
+            _ => Err(Error::Inval),
+        }
+    }
+
+    pub(crate) fn file_mut(&mut self) -> Result<&mut File, Error> {
+        match &mut self.body {
+            Body::File(file) => Ok(file),
+            Body::Directory(_) => Err(Error::IsDir),
+            _ => Err(Error::Inval),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    generation: u32,
+    inode: Option<Box<Inode>>,
+}
+
+/// All inodes. slots[fileid - ROOT].
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    fsid: u64,
+    /// Generation that a number's first inode has.
+    first_generation: u32,
+    slots: Vec<Slot>,
+    free: Vec<usize>,
+}
+
+impl Table {
+    pub(crate) fn new(fsid: u64, first_generation: u32) -> Table {
+        Table { fsid, first_generation, slots: Vec::new(), free: Vec::new() }
+    }
+
+    /// The number and generation that the next inode will have.
+    pub(crate) fn next(&self) -> (u64, u32) {
+        match self.free.last() {
+            Some(index) => (*index as u64 + ROOT, self.slots[*index].generation),
+            None => (self.slots.len() as u64 + ROOT, self.first_generation),
+        }
+    }
+
+    /// Adds an inode that has the number and generation of [`Table::next`].
+    pub(crate) fn add(&mut self, inode: Inode) {
+        let inode = Some(Box::new(inode));
+        match self.free.pop() {
+            Some(index) => self.slots[index].inode = inode,
+            None => self.slots.push(Slot { generation: self.first_generation, inode }),
+        }
+    }
+
+    /// Removes an inode; handles of it are stale from now on.
+    pub(crate) fn remove(&mut self, fileid: u64) -> Option<Box<Inode>> {
+        let index = fileid.checked_sub(ROOT)? as usize;
+        let slot = self.slots.get_mut(index)?;
+        let inode = slot.inode.take()?;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(index);
+        Some(inode)
+    }
+
+    pub(crate) fn handle(&self, inode: &Inode) -> Handle {
+        Handle { fsid: self.fsid, fileid: inode.fileid, generation: inode.generation }
+    }
+
+    pub(crate) fn get(&self, handle: Handle) -> Result<&Inode, Error> {
+        let inode = self.slots.get(self.index(handle)?).and_then(|slot| slot.inode.as_deref());
+        inode.filter(|inode| inode.generation == handle.generation).ok_or(Error::Stale)
+    }
+
+    pub(crate) fn get_mut(&mut self, handle: Handle) -> Result<&mut Inode, Error> {
+        let index = self.index(handle)?;
+        let inode = self.slots.get_mut(index).and_then(|slot| slot.inode.as_deref_mut());
+        inode.filter(|inode| inode.generation == handle.generation).ok_or(Error::Stale)
+    }
+
+    fn index(&self, handle: Handle) -> Result<usize, Error> {
+        if handle.fsid != self.fsid {
+            return Err(Error::Stale);
+        }
+        handle.fileid.checked_sub(ROOT).map(|index| index as usize).ok_or(Error::Stale)
+    }
+
+    /// An inode that a directory names, so that it must be there.
+    pub(crate) fn named(&self, fileid: u64) -> &Inode {
+        let slot = self.slots.get((fileid - ROOT) as usize);
+        slot.and_then(|slot| slot.inode.as_deref()).expect("a directory names only what exists")
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn named_mut(&mut self, fileid: u64) -> &mut Inode {
+        let slot = self.slots.get_mut((fileid - ROOT) as usize);
+        let inode = slot.and_then(|slot| slot.inode.as_deref_mut());
+        inode.expect("a directory names only what exists")
+    }
+
+    /// The same, where it is known to be a directory.
+    pub(crate) fn directory_mut(&mut self, fileid: u64) -> &mut Directory {
+        match &mut self.named_mut(fileid).body {
+            Body::Directory(directory) => directory,
+            _ => unreachable!("the caller saw that it is a directory"),
+        }
+    }
+
+    /// Every inode, in the order of numbers.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Inode> {
+        self.slots.iter().filter_map(|slot| slot.inode.as_deref())
+    }
+}
+
+/// What an inode and the names in it are charged: the sum that `Space` keeps.
+pub(crate) fn charge(inode: &Inode) -> Cost {
+    let names: u64 = match &inode.body {
+        Body::Directory(directory) => {
+            directory.after(0).map(|(_, name, _)| entry_bytes(name)).sum()
+        }
+        _ => 0,
+    };
+    let held = inode.held();
+    Cost { memory_bytes: held.memory_bytes + names, ..held }
+}

@@ -1,0 +1,337 @@
+//! The bytes of one file: what was written is kept, the rest are holes that cost nothing.
+//!
+//! A map from the number of a 64 KiB chunk to its bytes. A chunk is only as long as the highest
+//! block written in it wants (4, 8, 16, 32 or 64 KiB), so that a hundred thousand small files do
+//! not cost 64 KiB each. Each chunk knows which of its sixteen 4 KiB blocks were written: that is
+//! what `used` and the quota count. Zeros that were written are data, not a hole.
+//!
+//! Invariant: a byte that was never written, or was cut off, is zero in memory too.
+
+use std::collections::BTreeMap;
+
+/// The unit in which written data is counted.
+pub const BLOCK_BYTES: u64 = 4096;
+
+const BLOCK: usize = BLOCK_BYTES as usize;
+const BLOCKS: usize = 16;
+const CHUNK: usize = BLOCK * BLOCKS;
+const CHUNK_BYTES: u64 = CHUNK as u64;
+
+/// What holes read as.
+static ZEROS: [u8; CHUNK] = [0; CHUNK];
+
+/// What something costs: of the quota in blocks, of the memory in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    pub(crate) blocks: u64,
+    pub(crate) memory_bytes: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Chunk {
+    /// A power of two of blocks, at most `CHUNK`.
+    bytes: Box<[u8]>,
+    /// Bit `i` is set if block `i` was written.
+    written: u16,
+}
+
+impl Chunk {
+    /// Bytes that a chunk whose highest written block is `highest` wants.
+    fn length(highest: usize) -> usize {
+        (highest + 1).next_power_of_two() * BLOCK
+    }
+
+    fn resize(&mut self, length: usize) {
+        if self.bytes.len() == length {
+            return;
+        }
+        let mut bytes = Vec::with_capacity(length);
+        bytes.extend_from_slice(&self.bytes[..self.bytes.len().min(length)]);
+        bytes.resize(length, 0);
+        self.bytes = bytes.into_boxed_slice();
+    }
+
+    /// Gives back what lies above the highest written block.
+    fn shrink(&mut self) {
+        let highest = BLOCKS - 1 - self.written.leading_zeros() as usize;
+        self.resize(Chunk::length(highest));
+    }
+}
+
+/// The part of a chunk that a range covers, both ends in bytes from the chunk's beginning.
+#[derive(Clone, Copy)]
+struct Part {
+    chunk: u64,
+    from: usize,
+    to: usize,
+}
+
+impl Part {
+    /// The parts of `length` bytes at `offset`, in order.
+    fn of(offset: u64, length: u64) -> impl Iterator<Item = Part> {
+        let end = offset + length;
+        let mut at = offset;
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let chunk = at / CHUNK_BYTES;
+            let from = (at % CHUNK_BYTES) as usize;
+            let to = (end - chunk * CHUNK_BYTES).min(CHUNK_BYTES) as usize;
+            at = (chunk + 1) * CHUNK_BYTES;
+            Some(Part { chunk, from, to })
+        })
+    }
+
+    /// The bits of the blocks that it touches.
+    fn mask(self) -> u16 {
+        let first = self.from / BLOCK;
+        let last = (self.to - 1) / BLOCK;
+        (u16::MAX << first) & (u16::MAX >> (BLOCKS - 1 - last))
+    }
+
+    fn length_needed(self) -> usize {
+        Chunk::length((self.to - 1) / BLOCK)
+    }
+}
+
+/// The bytes of one file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sparse {
+    chunks: BTreeMap<u64, Chunk>,
+    /// Sum over the chunks, kept so that nobody has to walk them.
+    held: Cost,
+}
+
+impl Sparse {
+    /// What is held now.
+    pub(crate) fn held(&self) -> Cost {
+        self.held
+    }
+
+    /// What writing `length` bytes at `offset` would cost more.
+    pub(crate) fn cost_of_write(&self, offset: u64, length: u64) -> Cost {
+        let mut more = Cost::default();
+        for part in Part::of(offset, length) {
+            let (written, held) = match self.chunks.get(&part.chunk) {
+                Some(chunk) => (chunk.written, chunk.bytes.len()),
+                None => (0, 0),
+            };
+            more.blocks += u64::from((part.mask() & !written).count_ones());
+            more.memory_bytes += part.length_needed().saturating_sub(held) as u64;
+        }
+        more
+    }
+
+    /// Writes; each byte is copied once.
+    pub(crate) fn write(&mut self, offset: u64, data: &[u8]) {
+        let mut rest = data;
+        for part in Part::of(offset, data.len() as u64) {
+            let (now, later) = rest.split_at(part.to - part.from);
+            rest = later;
+            let chunk = match self.chunks.entry(part.chunk) {
+                std::collections::btree_map::Entry::Vacant(place) => {
+                    let length = part.length_needed();
+                    self.held.blocks += u64::from(part.mask().count_ones());
+                    self.held.memory_bytes += length as u64;
+                    // A new chunk that is written whole need not be filled with zeros first.
+                    let bytes: Box<[u8]> = if now.len() == length {
+                        now.into()
+                    } else {
+                        let mut bytes = vec![0; length];
+                        bytes[part.from..part.to].copy_from_slice(now);
+                        bytes.into_boxed_slice()
+                    };
+                    place.insert(Chunk { bytes, written: part.mask() });
+                    continue;
+                }
+                std::collections::btree_map::Entry::Occupied(place) => place.into_mut(),
+            };
+            let before = chunk.bytes.len();
+            if part.length_needed() > before {
+                chunk.resize(part.length_needed());
+                self.held.memory_bytes += (chunk.bytes.len() - before) as u64;
+            }
+            self.held.blocks += u64::from((part.mask() & !chunk.written).count_ones());
+            chunk.written |= part.mask();
+            chunk.bytes[part.from..part.to].copy_from_slice(now);
+        }
+    }
+
+    /// Makes everything from `size` on a hole.
+    pub(crate) fn cut(&mut self, size: u64) {
+        let first_gone = size.div_ceil(CHUNK_BYTES);
+        for (_, chunk) in self.chunks.split_off(&first_gone) {
+            self.held.blocks -= u64::from(chunk.written.count_ones());
+            self.held.memory_bytes -= chunk.bytes.len() as u64;
+        }
+        let inside = (size % CHUNK_BYTES) as usize;
+        if inside == 0 {
+            return;
+        }
+        let number = size / CHUNK_BYTES;
+        if let Some(chunk) = self.chunks.get_mut(&number) {
+            if inside < chunk.bytes.len() {
+                chunk.bytes[inside..].fill(0);
+            }
+            let kept = (1u32 << inside.div_ceil(BLOCK)) - 1;
+            self.keep(number, kept as u16);
+        }
+    }
+
+    /// The bytes of block `index` if it was written.
+    pub(crate) fn block(&self, index: u64) -> Option<&[u8]> {
+        let chunk = self.chunks.get(&(index / BLOCKS as u64))?;
+        let inside = (index % BLOCKS as u64) as usize;
+        (chunk.written & 1 << inside != 0).then(|| &chunk.bytes[inside * BLOCK..][..BLOCK])
+    }
+
+    /// Makes block `index` a hole.
+    pub(crate) fn punch(&mut self, index: u64) {
+        let number = index / BLOCKS as u64;
+        let inside = (index % BLOCKS as u64) as usize;
+        if let Some(chunk) = self.chunks.get_mut(&number)
+            && chunk.written & 1 << inside != 0
+        {
+            chunk.bytes[inside * BLOCK..][..BLOCK].fill(0);
+            self.keep(number, !(1 << inside));
+        }
+    }
+
+    /// Of a chunk's written blocks keeps those in `mask`; the others are zero already.
+    fn keep(&mut self, number: u64, mask: u16) {
+        let Some(chunk) = self.chunks.get_mut(&number) else { return };
+        let before = chunk.bytes.len();
+        self.held.blocks -= u64::from((chunk.written & !mask).count_ones());
+        chunk.written &= mask;
+        if chunk.written == 0 {
+            self.held.memory_bytes -= before as u64;
+            self.chunks.remove(&number);
+        } else {
+            chunk.shrink();
+            self.held.memory_bytes -= (before - chunk.bytes.len()) as u64;
+        }
+    }
+
+    /// The bytes of a range as borrowed pieces; holes are pieces of zeros.
+    pub(crate) fn pieces(&self, offset: u64, length: u64) -> Pieces<'_> {
+        Pieces { sparse: self, at: offset, end: offset + length }
+    }
+}
+
+/// Borrowed pieces of a file, in order, that together are the range asked for: a gather list for
+/// a reply, without a copy.
+#[derive(Clone, Debug)]
+pub struct Pieces<'a> {
+    sparse: &'a Sparse,
+    at: u64,
+    end: u64,
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.at >= self.end {
+            return None;
+        }
+        let from = (self.at % CHUNK_BYTES) as usize;
+        let wanted = (self.end - self.at).min(CHUNK_BYTES - from as u64) as usize;
+        let kept = match self.sparse.chunks.get(&(self.at / CHUNK_BYTES)) {
+            Some(chunk) => chunk.bytes.get(from..).unwrap_or_default(),
+            None => &[],
+        };
+        let piece =
+            if kept.is_empty() { &ZEROS[..wanted] } else { &kept[..wanted.min(kept.len())] };
+        self.at += piece.len() as u64;
+        Some(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn all(sparse: &Sparse, offset: u64, length: u64) -> Vec<u8> {
+        sparse.pieces(offset, length).flatten().copied().collect()
+    }
+
+    #[test]
+    fn a_small_file_costs_a_block_and_a_full_chunk_its_bytes() {
+        let mut sparse = Sparse::default();
+        sparse.write(10, b"abc");
+        assert_eq!(sparse.held(), Cost { blocks: 1, memory_bytes: 4096 });
+        sparse.write(0, &[1; CHUNK]);
+        assert_eq!(sparse.held(), Cost { blocks: 16, memory_bytes: 65536 });
+    }
+
+    #[test]
+    fn zeros_that_were_written_are_not_a_hole() {
+        let mut sparse = Sparse::default();
+        sparse.write(0, &[0; 8192]);
+        assert_eq!(sparse.held().blocks, 2);
+    }
+
+    #[test]
+    fn a_range_is_given_as_borrowed_pieces_one_for_each_chunk_and_hole() {
+        let mut sparse = Sparse::default();
+        sparse.write(0, &[7; CHUNK]);
+        sparse.write(2 * CHUNK_BYTES, &[9; 100]);
+        let lengths: Vec<usize> =
+            sparse.pieces(CHUNK_BYTES - 10, CHUNK_BYTES + 10 + 5000).map(<[u8]>::len).collect();
+        assert_eq!(lengths, [10, CHUNK, 4096, 904]);
+    }
+
+    proptest! {
+        #[test]
+        fn writes_cuts_and_punches_agree_with_a_vector_and_costs_are_told_beforehand(
+            steps in proptest::collection::vec(
+                (0..4u8, 0..300_000u64, 1..90_000u64, any::<u8>()), 1..30)
+        ) {
+            let mut sparse = Sparse::default();
+            let mut bytes = vec![0u8; 400_000];
+            let mut written = vec![false; 400_000 / BLOCK + 1];
+            for (what, offset, length, fill) in steps {
+                match what {
+                    0 | 1 => {
+                        let more = sparse.cost_of_write(offset, length);
+                        let before = sparse.held();
+                        sparse.write(offset, &vec![fill; length as usize]);
+                        prop_assert_eq!(sparse.held().blocks, before.blocks + more.blocks);
+                        prop_assert_eq!(
+                            sparse.held().memory_bytes,
+                            before.memory_bytes + more.memory_bytes
+                        );
+                        bytes[offset as usize..(offset + length) as usize].fill(fill);
+                        let last = (offset + length - 1) / BLOCK_BYTES;
+                        for block in offset / BLOCK_BYTES..=last {
+                            written[block as usize] = true;
+                        }
+                    }
+                    2 => {
+                        sparse.cut(offset);
+                        bytes[offset as usize..].fill(0);
+                        for block in offset.div_ceil(BLOCK_BYTES)..written.len() as u64 {
+                            written[block as usize] = false;
+                        }
+                    }
+                    _ => {
+                        let block = offset / BLOCK_BYTES;
+                        sparse.punch(block);
+                        bytes[block as usize * BLOCK..][..BLOCK].fill(0);
+                        written[block as usize] = false;
+                    }
+                }
+                let blocks = written.iter().filter(|block| **block).count() as u64;
+                prop_assert_eq!(sparse.held().blocks, blocks);
+                let memory: u64 = sparse.chunks.values().map(|c| c.bytes.len() as u64).sum();
+                prop_assert_eq!(sparse.held().memory_bytes, memory);
+                for (index, block) in written.iter().enumerate() {
+                    prop_assert_eq!(sparse.block(index as u64).is_some(), *block);
+                }
+                prop_assert!(all(&sparse, 0, 400_000) == bytes);
+            }
+        }
+    }
+}
