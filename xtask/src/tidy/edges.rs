@@ -30,6 +30,16 @@ const TABLE: &[Row] = &[
         never: "thinking is a function of records: it keeps, drives and shows nothing",
     },
     Row {
+        package: "nfs3",
+        may_import: &["units"],
+        never: "a protocol is bytes in and bytes out: it knows neither sockets nor what is stored",
+    },
+    Row {
+        package: "cloud",
+        may_import: &["units"],
+        never: "facts do not know what is concluded from them",
+    },
+    Row {
         package: "files",
         may_import: &["units"],
         never: "a tree of files knows neither the wire nor what its server measures",
@@ -54,6 +64,11 @@ const TABLE: &[Row] = &[
         package: "store",
         may_import: &["units", "workload", "metrics"],
         never: "what is kept is raw: no conclusions in it",
+    },
+    Row {
+        package: "volume",
+        may_import: &["units", "cloud"],
+        never: "the witness shares no code with what it is to check",
     },
     Row {
         package: "runner",

@@ -2,6 +2,7 @@
 //!
 //! `cargo deny` reads the same file and knows more (advisories, sources); this rule needs nothing
 //! but cargo, so that it holds on every machine. Without advisories: those need the network.
+//! A package that `deny.toml` excepts from the list of licences may be a dev-dependency only.
 
 use std::path::Path;
 use std::process::Command;
@@ -30,7 +31,32 @@ struct Package {
 pub(crate) fn check(tree: &Tree, root: &Path) -> Result<Vec<Diagnostic>> {
     let deny = tree.text(DENY).context("deny.toml is missing")?;
     let deny: toml::Table = deny.parse().context("read deny.toml")?;
-    Ok(judge(&resolved(root)?, &names(&deny, "licenses", "allow"), &names(&deny, "bans", "deny")))
+    let excepted = names(&deny, "licenses", "exceptions");
+    let mut packages = resolved(root)?;
+    packages.retain(|package| !excepted.contains(&package.name));
+    let mut found =
+        judge(&packages, &names(&deny, "licenses", "allow"), &names(&deny, "bans", "deny"));
+    found.extend(shipped(tree, &excepted));
+    Ok(found)
+}
+
+/// Excepted packages that a manifest has among what ships.
+fn shipped(tree: &Tree, excepted: &[String]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for manifest in tree.manifests() {
+        for kind in ["dependencies", "build-dependencies"] {
+            for name in manifest.names(kind).into_iter().filter(|name| excepted.contains(name)) {
+                found.push(Diagnostic {
+                    path: manifest.path.clone(),
+                    line: manifest.line_of(&name),
+                    rule: RULE,
+                    found: format!("`{name}` has an exception from the licences and would ship"),
+                    remedy: "make it a dev-dependency".into(),
+                });
+            }
+        }
+    }
+    found
 }
 
 /// Every package from outside in cargo's resolution, for all platforms and with dev-dependencies.
@@ -175,6 +201,17 @@ mod tests {
         };
         let packages = [package(Some("MIT")), package(Some("LGPL-3.0")), package(None)];
         assert_eq!(judge(&packages, &allowed(), &[]).len(), 2);
+    }
+
+    #[test]
+    fn an_exception_is_for_dev_dependencies_only() {
+        let tree = Tree::of(&[
+            ("crates/a/Cargo.toml", "[dev-dependencies]\noracle = { workspace = true }\n"),
+            ("crates/b/Cargo.toml", "[dependencies]\noracle = { workspace = true }\n"),
+        ]);
+        let found = shipped(&tree, &["oracle".into()]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].path, "crates/b/Cargo.toml");
     }
 
     #[test]

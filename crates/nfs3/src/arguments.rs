@@ -1,0 +1,406 @@
+//! The arguments of the procedures of NFS.
+//!
+//! Source: RFC 1813, sections 3.3.1 to 3.3.21. Names are the RFC's.
+#![expect(non_camel_case_types, reason = "the names of RFC 1813")]
+
+use crate::types::{
+    cookieverf3, createverf3, diropargs3, ftype3, nfs_fh3, nfspath3, sattr3, sattrguard3, specdata3,
+};
+use crate::xdr::{Reader, UNBOUNDED, Writer, Xdr, XdrError, xdr_enum, xdr_struct};
+
+/// Bit of ACCESS: read a file or a directory.
+pub const ACCESS3_READ: u32 = 0x01;
+/// Bit of ACCESS: look up a name.
+pub const ACCESS3_LOOKUP: u32 = 0x02;
+/// Bit of ACCESS: rewrite data or entries.
+pub const ACCESS3_MODIFY: u32 = 0x04;
+/// Bit of ACCESS: write new data or add entries.
+pub const ACCESS3_EXTEND: u32 = 0x08;
+/// Bit of ACCESS: delete an entry.
+pub const ACCESS3_DELETE: u32 = 0x10;
+/// Bit of ACCESS: execute a file.
+pub const ACCESS3_EXECUTE: u32 = 0x20;
+
+xdr_enum! {
+    /// How safe the data of a WRITE must be before the reply.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum stable_how {
+        /// Not at all: COMMIT comes later.
+        UNSTABLE = 0,
+        /// The data, and of the metadata what is needed to read it.
+        DATA_SYNC = 1,
+        /// Data and metadata.
+        FILE_SYNC = 2,
+    }
+}
+
+xdr_struct! {
+    /// GETATTR.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct GETATTR3args<'a> {
+        /// Of what.
+        object: nfs_fh3<'a>,
+    }
+
+    /// SETATTR.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct SETATTR3args<'a> {
+        /// Of what.
+        object: nfs_fh3<'a>,
+        /// What to set.
+        new_attributes: sattr3,
+        /// Only if the object's ctime is this one.
+        guard: sattrguard3,
+    }
+
+    /// LOOKUP.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct LOOKUP3args<'a> {
+        /// The name.
+        what: diropargs3<'a>,
+    }
+
+    /// ACCESS.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ACCESS3args<'a> {
+        /// To what.
+        object: nfs_fh3<'a>,
+        /// The bits asked about.
+        access: u32,
+    }
+
+    /// READLINK.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct READLINK3args<'a> {
+        /// The link.
+        symlink: nfs_fh3<'a>,
+    }
+
+    /// READ.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct READ3args<'a> {
+        /// The file.
+        file: nfs_fh3<'a>,
+        /// Where to begin.
+        offset: u64,
+        /// How many bytes.
+        count: u32,
+    }
+
+    /// WRITE.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    pub struct WRITE3args<'a> {
+        /// The file.
+        file: nfs_fh3<'a>,
+        /// Where to begin.
+        offset: u64,
+        /// How many bytes; the server compares it with the data's length.
+        count: u32,
+        /// How safe.
+        stable: stable_how,
+        /// The data, where it lies in the message.
+        data: Data<'a>,
+    }
+
+    /// CREATE.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CREATE3args<'a> {
+        /// Where.
+        r#where: diropargs3<'a>,
+        /// With which attributes, and what if it exists.
+        how: createhow3,
+    }
+
+    /// MKDIR.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct MKDIR3args<'a> {
+        /// Where.
+        r#where: diropargs3<'a>,
+        /// With which attributes.
+        attributes: sattr3,
+    }
+
+    /// What a symbolic link is made of.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct symlinkdata3<'a> {
+        /// With which attributes.
+        symlink_attributes: sattr3,
+        /// Its text.
+        symlink_data: nfspath3<'a>,
+    }
+
+    /// SYMLINK.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct SYMLINK3args<'a> {
+        /// Where.
+        r#where: diropargs3<'a>,
+        /// What.
+        symlink: symlinkdata3<'a>,
+    }
+
+    /// What a device is made of.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct devicedata3 {
+        /// With which attributes.
+        dev_attributes: sattr3,
+        /// Its numbers.
+        spec: specdata3,
+    }
+
+    /// MKNOD.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct MKNOD3args<'a> {
+        /// Where.
+        r#where: diropargs3<'a>,
+        /// What.
+        what: mknoddata3,
+    }
+
+    /// REMOVE.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct REMOVE3args<'a> {
+        /// What.
+        object: diropargs3<'a>,
+    }
+
+    /// RMDIR.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct RMDIR3args<'a> {
+        /// What.
+        object: diropargs3<'a>,
+    }
+
+    /// RENAME.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct RENAME3args<'a> {
+        /// The old name.
+        from: diropargs3<'a>,
+        /// The new name.
+        to: diropargs3<'a>,
+    }
+
+    /// LINK.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct LINK3args<'a> {
+        /// To what.
+        file: nfs_fh3<'a>,
+        /// The new name.
+        link: diropargs3<'a>,
+    }
+
+    /// READDIR.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct READDIR3args<'a> {
+        /// The directory.
+        dir: nfs_fh3<'a>,
+        /// After the entry with this cookie; 0 is the beginning.
+        cookie: u64,
+        /// What came with the cookie.
+        cookieverf: cookieverf3,
+        /// Most bytes of the results, XDR included.
+        count: u32,
+    }
+
+    /// READDIRPLUS.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct READDIRPLUS3args<'a> {
+        /// The directory.
+        dir: nfs_fh3<'a>,
+        /// After the entry with this cookie; 0 is the beginning.
+        cookie: u64,
+        /// What came with the cookie.
+        cookieverf: cookieverf3,
+        /// Most bytes of names, file numbers and cookies.
+        dircount: u32,
+        /// Most bytes of the results, XDR included.
+        maxcount: u32,
+    }
+
+    /// FSSTAT.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct FSSTAT3args<'a> {
+        /// The root.
+        fsroot: nfs_fh3<'a>,
+    }
+
+    /// FSINFO.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct FSINFO3args<'a> {
+        /// The root.
+        fsroot: nfs_fh3<'a>,
+    }
+
+    /// PATHCONF.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PATHCONF3args<'a> {
+        /// Of what.
+        object: nfs_fh3<'a>,
+    }
+
+    /// COMMIT.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct COMMIT3args<'a> {
+        /// The file.
+        file: nfs_fh3<'a>,
+        /// From where.
+        offset: u64,
+        /// How many bytes; 0 is to the end.
+        count: u32,
+    }
+}
+
+impl std::fmt::Debug for WRITE3args<'_> {
+    /// Without the data.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let WRITE3args { file, offset, count, stable, data } = self;
+        let length = data.0.len();
+        write!(f, "WRITE3args({file:?} at {offset}, {count}, {stable:?}, {length} bytes)")
+    }
+}
+
+/// The data of a READ or a WRITE, where it lies in the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data<'a>(pub &'a [u8]);
+
+impl<'a> Xdr<'a> for Data<'a> {
+    fn decode(reader: &mut Reader<'a>) -> Result<Data<'a>, XdrError> {
+        Ok(Data(reader.opaque("data", UNBOUNDED)?))
+    }
+
+    fn encode(&self, writer: &mut Writer<'_>) {
+        writer.opaque(self.0, UNBOUNDED);
+    }
+}
+
+/// How CREATE makes a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum createhow3 {
+    /// Whether or not it exists.
+    UNCHECKED(sattr3),
+    /// Only if it does not exist.
+    GUARDED(sattr3),
+    /// Only once for this verifier, however often the call arrives.
+    EXCLUSIVE(createverf3),
+}
+
+impl Xdr<'_> for createhow3 {
+    fn decode(reader: &mut Reader<'_>) -> Result<createhow3, XdrError> {
+        Ok(match reader.u32()? {
+            0 => createhow3::UNCHECKED(sattr3::decode(reader)?),
+            1 => createhow3::GUARDED(sattr3::decode(reader)?),
+            2 => createhow3::EXCLUSIVE(createverf3::decode(reader)?),
+            value => return Err(XdrError::NoSuchValue { what: "createmode3", value }),
+        })
+    }
+
+    fn encode(&self, writer: &mut Writer<'_>) {
+        match self {
+            createhow3::UNCHECKED(attributes) => {
+                writer.u32(0);
+                attributes.encode(writer);
+            }
+            createhow3::GUARDED(attributes) => {
+                writer.u32(1);
+                attributes.encode(writer);
+            }
+            createhow3::EXCLUSIVE(verifier) => {
+                writer.u32(2);
+                verifier.encode(writer);
+            }
+        }
+    }
+}
+
+/// What MKNOD makes. The types that other procedures make may be named; the server answers
+/// NFS3ERR_BADTYPE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum mknoddata3 {
+    /// A block device.
+    NF3BLK(devicedata3),
+    /// A character device.
+    NF3CHR(devicedata3),
+    /// A socket.
+    NF3SOCK(sattr3),
+    /// A named pipe.
+    NF3FIFO(sattr3),
+    /// A regular file, which MKNOD does not make.
+    NF3REG,
+    /// A directory, which MKNOD does not make.
+    NF3DIR,
+    /// A symbolic link, which MKNOD does not make.
+    NF3LNK,
+}
+
+impl Xdr<'_> for mknoddata3 {
+    fn decode(reader: &mut Reader<'_>) -> Result<mknoddata3, XdrError> {
+        Ok(match ftype3::decode(reader)? {
+            ftype3::NF3BLK => mknoddata3::NF3BLK(devicedata3::decode(reader)?),
+            ftype3::NF3CHR => mknoddata3::NF3CHR(devicedata3::decode(reader)?),
+            ftype3::NF3SOCK => mknoddata3::NF3SOCK(sattr3::decode(reader)?),
+            ftype3::NF3FIFO => mknoddata3::NF3FIFO(sattr3::decode(reader)?),
+            ftype3::NF3REG => mknoddata3::NF3REG,
+            ftype3::NF3DIR => mknoddata3::NF3DIR,
+            ftype3::NF3LNK => mknoddata3::NF3LNK,
+        })
+    }
+
+    fn encode(&self, writer: &mut Writer<'_>) {
+        let ftype = match self {
+            mknoddata3::NF3BLK(_) => ftype3::NF3BLK,
+            mknoddata3::NF3CHR(_) => ftype3::NF3CHR,
+            mknoddata3::NF3SOCK(_) => ftype3::NF3SOCK,
+            mknoddata3::NF3FIFO(_) => ftype3::NF3FIFO,
+            mknoddata3::NF3REG => ftype3::NF3REG,
+            mknoddata3::NF3DIR => ftype3::NF3DIR,
+            mknoddata3::NF3LNK => ftype3::NF3LNK,
+        };
+        ftype.encode(writer);
+        match self {
+            mknoddata3::NF3BLK(device) | mknoddata3::NF3CHR(device) => device.encode(writer),
+            mknoddata3::NF3SOCK(attributes) | mknoddata3::NF3FIFO(attributes) => {
+                attributes.encode(writer);
+            }
+            mknoddata3::NF3REG | mknoddata3::NF3DIR | mknoddata3::NF3LNK => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::filename3;
+    use crate::xdr::{decode_whole, encoded};
+
+    #[test]
+    fn the_arguments_of_a_write_have_the_bytes_of_the_rfc() {
+        let args = WRITE3args {
+            file: nfs_fh3(b"file"),
+            offset: 1 << 32,
+            count: 5,
+            stable: stable_how::DATA_SYNC,
+            data: Data(b"hello"),
+        };
+        let bytes = b"\0\0\0\x04file\0\0\0\x01\0\0\0\0\0\0\0\x05\0\0\0\x01\
+                      \0\0\0\x05hello\0\0\0";
+        assert_eq!(encoded(&args), bytes);
+        assert_eq!(decode_whole(bytes), Ok(args));
+    }
+
+    #[test]
+    fn the_arguments_of_an_exclusive_create_have_the_bytes_of_the_rfc() {
+        let args = CREATE3args {
+            r#where: diropargs3 { dir: nfs_fh3(b"dir "), name: filename3(b"new") },
+            how: createhow3::EXCLUSIVE(*b"verifier"),
+        };
+        let bytes = b"\0\0\0\x04dir \0\0\0\x03new\0\0\0\0\x02verifier";
+        assert_eq!(encoded(&args), bytes);
+        assert_eq!(decode_whole(bytes), Ok(args));
+    }
+
+    #[test]
+    fn the_data_of_a_write_is_not_copied() {
+        let bytes = b"\0\0\0\x04data";
+        let data: Data<'_> = decode_whole(bytes).unwrap();
+        assert_eq!(data.0.as_ptr(), bytes[4..].as_ptr());
+    }
+}

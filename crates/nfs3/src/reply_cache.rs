@@ -1,0 +1,191 @@
+//! The duplicate request cache: a call that must not be done twice is answered with its first
+//! reply when it arrives again.
+//!
+//! Bounded in entries and in bytes; the oldest replies go first. It belongs to a client, not to a
+//! connection, for a client repeats its calls on a new connection.
+//! Idea: C. Juszczak, Improving the Performance and Correctness of an NFS Server, USENIX Winter
+//! 1989. As later servers do, a key holds a fingerprint of the arguments, so that an xid that came
+//! round again is not taken for a repeated call.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::procedure::Procedure;
+
+/// By what a repeated call is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallKey {
+    client: u64,
+    xid: u32,
+    procedure: Procedure,
+    arguments_bytes: usize,
+    fingerprint: u64,
+}
+
+impl CallKey {
+    /// The key of a call with these bytes of arguments; `client` is the caller's number for who
+    /// sent it (an address without the port).
+    #[must_use]
+    pub fn new(client: u64, xid: u32, procedure: Procedure, arguments: &[u8]) -> CallKey {
+        // FNV-1a, 64 bit.
+        let fingerprint = arguments.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        CallKey { client, xid, procedure, arguments_bytes: arguments.len(), fingerprint }
+    }
+}
+
+/// What is known of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen<'a> {
+    /// Nothing: do it and give its reply to [`ReplyCache::finish`].
+    New,
+    /// It is being done: the reply goes to whoever asked last.
+    InProgress,
+    /// It was done: send this message, record mark included.
+    Replay(&'a [u8]),
+}
+
+/// The cache.
+#[derive(Debug)]
+pub struct ReplyCache {
+    max_entries: usize,
+    max_bytes: usize,
+    /// `None`: in progress.
+    replies: BTreeMap<CallKey, Option<Box<[u8]>>>,
+    /// Finished ones, the oldest first.
+    finished: VecDeque<CallKey>,
+    bytes: usize,
+}
+
+impl ReplyCache {
+    /// An empty cache of at most `max_entries` calls whose replies have at most `max_bytes`.
+    #[must_use]
+    pub fn new(max_entries: usize, max_bytes: usize) -> ReplyCache {
+        ReplyCache {
+            max_entries,
+            max_bytes,
+            replies: BTreeMap::new(),
+            finished: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Looks a call up that [is not idempotent](Procedure::is_idempotent) and remembers it. When
+    /// everything in the cache is in progress and it is full, the call is new and not remembered.
+    pub fn begin(&mut self, key: CallKey) -> Seen<'_> {
+        if !self.replies.contains_key(&key) {
+            if self.replies.len() >= self.max_entries {
+                self.evict_oldest();
+            }
+            if self.replies.len() < self.max_entries {
+                self.replies.insert(key, None);
+            }
+            return Seen::New;
+        }
+        match &self.replies[&key] {
+            None => Seen::InProgress,
+            Some(reply) => Seen::Replay(reply),
+        }
+    }
+
+    /// Keeps the reply of a call: the whole message, record mark included.
+    pub fn finish(&mut self, key: CallKey, reply: &[u8]) {
+        if !matches!(self.replies.get(&key), Some(None)) {
+            return;
+        }
+        if reply.len() > self.max_bytes {
+            self.replies.remove(&key);
+            return;
+        }
+        while self.bytes + reply.len() > self.max_bytes && self.evict_oldest() {}
+        self.bytes += reply.len();
+        self.replies.insert(key, Some(reply.into()));
+        self.finished.push_back(key);
+    }
+
+    /// Forgets a call that ends without a reply, for example when its server fails.
+    pub fn forget(&mut self, key: CallKey) {
+        if matches!(self.replies.get(&key), Some(None)) {
+            self.replies.remove(&key);
+        }
+    }
+
+    /// Calls that are remembered.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.replies.len()
+    }
+
+    /// Bytes of the replies that are kept.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn evict_oldest(&mut self) -> bool {
+        let Some(key) = self.finished.pop_front() else { return false };
+        if let Some(Some(reply)) = self.replies.remove(&key) {
+            self.bytes -= reply.len();
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::procedure::NfsProcedure;
+
+    fn key(xid: u32) -> CallKey {
+        CallKey::new(1, xid, Procedure::Nfs(NfsProcedure::REMOVE), b"arguments")
+    }
+
+    #[test]
+    fn a_repeated_call_gets_the_first_reply() {
+        let mut cache = ReplyCache::new(4, 100);
+        assert_eq!(cache.begin(key(1)), Seen::New);
+        assert_eq!(cache.begin(key(1)), Seen::InProgress);
+        cache.finish(key(1), b"first");
+        assert_eq!(cache.begin(key(1)), Seen::Replay(b"first"));
+        cache.finish(key(1), b"second");
+        assert_eq!(cache.begin(key(1)), Seen::Replay(b"first"));
+    }
+
+    #[test]
+    fn another_client_procedure_or_arguments_make_another_call() {
+        let mut cache = ReplyCache::new(8, 100);
+        let remove = Procedure::Nfs(NfsProcedure::REMOVE);
+        cache.begin(key(1));
+        assert_eq!(cache.begin(CallKey::new(2, 1, remove, b"arguments")), Seen::New);
+        let rmdir = Procedure::Nfs(NfsProcedure::RMDIR);
+        assert_eq!(cache.begin(CallKey::new(1, 1, rmdir, b"arguments")), Seen::New);
+        assert_eq!(cache.begin(CallKey::new(1, 1, remove, b"argumentz")), Seen::New);
+    }
+
+    #[test]
+    fn the_oldest_replies_go_when_entries_or_bytes_are_used_up() {
+        let mut cache = ReplyCache::new(3, 10);
+        for xid in 0..100 {
+            assert_eq!(cache.begin(key(xid)), Seen::New);
+            cache.finish(key(xid), b"four");
+            assert!(cache.entries() <= 3 && cache.bytes() <= 10);
+        }
+        assert_eq!(cache.begin(key(99)), Seen::Replay(b"four"));
+        assert_eq!(cache.begin(key(98)), Seen::Replay(b"four"));
+        assert_eq!(cache.begin(key(97)), Seen::New);
+    }
+
+    #[test]
+    fn calls_in_progress_are_never_forgotten_and_never_above_the_limit() {
+        let mut cache = ReplyCache::new(2, 10);
+        for xid in 0..5 {
+            assert_eq!(cache.begin(key(xid)), Seen::New);
+        }
+        assert_eq!(cache.entries(), 2);
+        assert_eq!(cache.begin(key(0)), Seen::InProgress);
+        cache.forget(key(0));
+        assert_eq!(cache.begin(key(4)), Seen::New);
+        cache.finish(key(4), b"longer than ten bytes");
+        assert_eq!((cache.entries(), cache.bytes()), (1, 0));
+    }
+}

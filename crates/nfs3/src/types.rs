@@ -1,0 +1,427 @@
+//! The types that the procedures share: handles, statuses, attributes, what to set of them, and
+//! weak cache consistency data.
+//!
+//! Source: RFC 1813, sections 2.3 to 2.6. Names are the RFC's.
+#![expect(non_camel_case_types, reason = "the names of RFC 1813")]
+
+use crate::xdr::{Reader, UNBOUNDED, Writer, Xdr, XdrError, xdr_enum, xdr_struct};
+
+/// Most bytes of a handle.
+pub const NFS3_FHSIZE: usize = 64;
+/// Bytes of the verifier of a directory's cookies.
+pub const NFS3_COOKIEVERFSIZE: usize = 8;
+/// Bytes of the verifier of an exclusive CREATE.
+pub const NFS3_CREATEVERFSIZE: usize = 8;
+/// Bytes of the verifier of unstable writes.
+pub const NFS3_WRITEVERFSIZE: usize = 8;
+
+/// `cookieverf3`.
+pub type cookieverf3 = [u8; NFS3_COOKIEVERFSIZE];
+/// `createverf3`.
+pub type createverf3 = [u8; NFS3_CREATEVERFSIZE];
+/// `writeverf3`: changes when the server may have lost unstable writes.
+pub type writeverf3 = [u8; NFS3_WRITEVERFSIZE];
+
+/// A handle where it lies in a message; [`Handle`] is one to keep.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct nfs_fh3<'a>(pub &'a [u8]);
+
+impl std::fmt::Debug for nfs_fh3<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl<'a> Xdr<'a> for nfs_fh3<'a> {
+    fn decode(reader: &mut Reader<'a>) -> Result<nfs_fh3<'a>, XdrError> {
+        Ok(nfs_fh3(reader.opaque("a handle", NFS3_FHSIZE)?))
+    }
+
+    fn encode(&self, writer: &mut Writer<'_>) {
+        writer.opaque(self.0, NFS3_FHSIZE);
+    }
+}
+
+/// A handle to keep: no allocation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Handle {
+    bytes: [u8; NFS3_FHSIZE],
+    len: usize,
+}
+
+impl Handle {
+    /// The handle with these bytes, or `None` when they are more than [`NFS3_FHSIZE`].
+    #[must_use]
+    pub fn new(bytes: &[u8]) -> Option<Handle> {
+        let mut handle = Handle { bytes: [0; NFS3_FHSIZE], len: bytes.len() };
+        handle.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(handle)
+    }
+
+    /// The handle as it stands in a message.
+    #[must_use]
+    pub fn fh(&self) -> nfs_fh3<'_> {
+        nfs_fh3(&self.bytes[..self.len])
+    }
+}
+
+impl From<nfs_fh3<'_>> for Handle {
+    /// # Panics
+    /// More than [`NFS3_FHSIZE`] bytes, which no decoder lets through.
+    fn from(fh: nfs_fh3<'_>) -> Handle {
+        Handle::new(fh.0).expect("a handle was held against its maximum when it was decoded")
+    }
+}
+
+impl std::fmt::Debug for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.fh().fmt(f)
+    }
+}
+
+/// `filename3` or `nfspath3`: bytes, for the RFC knows no character set. The RFC gives no maximum;
+/// a server says NFS3ERR_NAMETOOLONG.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct filename3<'a>(pub &'a [u8]);
+
+/// `nfspath3`: the text of a symbolic link.
+pub type nfspath3<'a> = filename3<'a>;
+
+impl std::fmt::Debug for filename3<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "\"{}\"", self.0.escape_ascii())
+    }
+}
+
+impl<'a> Xdr<'a> for filename3<'a> {
+    fn decode(reader: &mut Reader<'a>) -> Result<filename3<'a>, XdrError> {
+        Ok(filename3(reader.opaque("a file's name", UNBOUNDED)?))
+    }
+
+    fn encode(&self, writer: &mut Writer<'_>) {
+        writer.opaque(self.0, UNBOUNDED);
+    }
+}
+
+/// What became of an operation. A number that the RFC does not have is kept: an unknown failure is
+/// the failure of one operation, not of the connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct nfsstat3(pub u32);
+
+/// The constants of `nfsstat3` and their names.
+macro_rules! statuses {
+    ($($name:ident = $value:literal, $says:literal;)*) => {
+        impl nfsstat3 {
+            $(#[doc = $says] pub const $name: nfsstat3 = nfsstat3($value);)*
+
+            /// Every status of the RFC.
+            pub const ALL: &[nfsstat3] = &[$(nfsstat3::$name),*];
+
+            /// The RFC's name.
+            #[must_use]
+            pub fn name(self) -> Option<&'static str> {
+                match self.0 {
+                    $($value => Some(stringify!($name)),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+statuses! {
+    NFS3_OK = 0, "The call completed.";
+    NFS3ERR_PERM = 1, "Not owner.";
+    NFS3ERR_NOENT = 2, "No such file or directory.";
+    NFS3ERR_IO = 5, "A hard error, for example of a disk.";
+    NFS3ERR_NXIO = 6, "No such device or address.";
+    NFS3ERR_ACCES = 13, "Permission denied.";
+    NFS3ERR_EXIST = 17, "The file exists.";
+    NFS3ERR_XDEV = 18, "A hard link across devices.";
+    NFS3ERR_NODEV = 19, "No such device.";
+    NFS3ERR_NOTDIR = 20, "Not a directory.";
+    NFS3ERR_ISDIR = 21, "Is a directory.";
+    NFS3ERR_INVAL = 22, "Invalid or unsupported argument.";
+    NFS3ERR_FBIG = 27, "File too large.";
+    NFS3ERR_NOSPC = 28, "No space left on the device.";
+    NFS3ERR_ROFS = 30, "A read-only file system.";
+    NFS3ERR_MLINK = 31, "Too many hard links.";
+    NFS3ERR_NAMETOOLONG = 63, "The name is too long.";
+    NFS3ERR_NOTEMPTY = 66, "The directory is not empty.";
+    NFS3ERR_DQUOT = 69, "The quota is used up.";
+    NFS3ERR_STALE = 70, "The handle's file is no more.";
+    NFS3ERR_REMOTE = 71, "Too many levels of remote in a path.";
+    NFS3ERR_BADHANDLE = 10001, "The handle failed the server's checks.";
+    NFS3ERR_NOT_SYNC = 10002, "The guard of a SETATTR did not match.";
+    NFS3ERR_BAD_COOKIE = 10003, "A cookie of READDIR is stale.";
+    NFS3ERR_NOTSUPP = 10004, "The operation is not supported.";
+    NFS3ERR_TOOSMALL = 10005, "A buffer or request is too small.";
+    NFS3ERR_SERVERFAULT = 10006, "An error that is none of these.";
+    NFS3ERR_BADTYPE = 10007, "The server has no objects of this type.";
+    NFS3ERR_JUKEBOX = 10008, "It takes long: try again later.";
+}
+
+impl std::fmt::Display for nfsstat3 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "nfsstat3 {}", self.0),
+        }
+    }
+}
+
+impl std::fmt::Debug for nfsstat3 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+impl Xdr<'_> for nfsstat3 {
+    fn decode(reader: &mut Reader<'_>) -> Result<nfsstat3, XdrError> {
+        reader.u32().map(nfsstat3)
+    }
+
+    fn encode(&self, writer: &mut Writer<'_>) {
+        writer.u32(self.0);
+    }
+}
+
+xdr_enum! {
+    /// The type of an object.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ftype3 {
+        /// Regular file.
+        NF3REG = 1,
+        /// Directory.
+        NF3DIR = 2,
+        /// Block device.
+        NF3BLK = 3,
+        /// Character device.
+        NF3CHR = 4,
+        /// Symbolic link.
+        NF3LNK = 5,
+        /// Socket.
+        NF3SOCK = 6,
+        /// Named pipe.
+        NF3FIFO = 7,
+    }
+}
+
+xdr_struct! {
+    /// The numbers of a device.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct specdata3 {
+        /// Major.
+        specdata1: u32,
+        /// Minor.
+        specdata2: u32,
+    }
+
+    /// A moment since 1970, as the server's clock has it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub struct nfstime3 {
+        /// Whole seconds.
+        seconds: u32,
+        /// And nanoseconds.
+        nseconds: u32,
+    }
+
+    /// The attributes of an object.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct fattr3 {
+        /// `type`.
+        ftype: ftype3,
+        /// Permission bits.
+        mode: u32,
+        /// Hard links.
+        nlink: u32,
+        /// Owner.
+        uid: u32,
+        /// Group.
+        gid: u32,
+        /// Bytes of the file.
+        size: u64,
+        /// Bytes of storage it takes.
+        used: u64,
+        /// Of a device.
+        rdev: specdata3,
+        /// The file system.
+        fsid: u64,
+        /// Unique within the file system.
+        fileid: u64,
+        /// Last access.
+        atime: nfstime3,
+        /// Last change of the data.
+        mtime: nfstime3,
+        /// Last change of the attributes.
+        ctime: nfstime3,
+    }
+
+    /// The attributes before an operation by which a client sees whether its cache was right.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct wcc_attr {
+        /// Bytes of the file.
+        size: u64,
+        /// Last change of the data.
+        mtime: nfstime3,
+        /// Last change of the attributes.
+        ctime: nfstime3,
+    }
+
+    /// Weak cache consistency data. No side need be given: [`wcc_data::default`] has none.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct wcc_data {
+        /// Before the operation.
+        before: pre_op_attr,
+        /// After it.
+        after: post_op_attr,
+    }
+
+    /// What SETATTR and the creating procedures set; `None` and `DONT_CHANGE` leave as is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct sattr3 {
+        /// Permission bits.
+        mode: Option<u32>,
+        /// Owner.
+        uid: Option<u32>,
+        /// Group.
+        gid: Option<u32>,
+        /// Bytes of the file: cuts it or makes it longer.
+        size: Option<u64>,
+        /// Last access.
+        atime: set_time,
+        /// Last change of the data.
+        mtime: set_time,
+    }
+
+    /// A name in a directory.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct diropargs3<'a> {
+        /// The directory.
+        dir: nfs_fh3<'a>,
+        /// The name.
+        name: filename3<'a>,
+    }
+}
+
+impl sattr3 {
+    /// Leaves everything as it is.
+    pub const UNCHANGED: sattr3 = sattr3 {
+        mode: None,
+        uid: None,
+        gid: None,
+        size: None,
+        atime: set_time::DONT_CHANGE,
+        mtime: set_time::DONT_CHANGE,
+    };
+}
+
+/// Attributes that a server may leave out.
+pub type post_op_attr = Option<fattr3>;
+/// Attributes before the operation that a server may leave out.
+pub type pre_op_attr = Option<wcc_attr>;
+/// A handle that a server may leave out.
+pub type post_op_fh3<'a> = Option<nfs_fh3<'a>>;
+/// The guard of a SETATTR: the object's ctime as the client knows it.
+pub type sattrguard3 = Option<nfstime3>;
+
+/// `set_atime` and `set_mtime`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum set_time {
+    /// Leave it.
+    DONT_CHANGE,
+    /// The server's clock.
+    SET_TO_SERVER_TIME,
+    /// The client's.
+    SET_TO_CLIENT_TIME(nfstime3),
+}
+
+impl Xdr<'_> for set_time {
+    fn decode(reader: &mut Reader<'_>) -> Result<set_time, XdrError> {
+        Ok(match reader.u32()? {
+            0 => set_time::DONT_CHANGE,
+            1 => set_time::SET_TO_SERVER_TIME,
+            2 => set_time::SET_TO_CLIENT_TIME(nfstime3::decode(reader)?),
+            value => return Err(XdrError::NoSuchValue { what: "time_how", value }),
+        })
+    }
+
+    fn encode(&self, writer: &mut Writer<'_>) {
+        match self {
+            set_time::DONT_CHANGE => writer.u32(0),
+            set_time::SET_TO_SERVER_TIME => writer.u32(1),
+            set_time::SET_TO_CLIENT_TIME(time) => {
+                writer.u32(2);
+                time.encode(writer);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::xdr::{decode_whole, encoded};
+
+    #[test]
+    fn attributes_take_84_bytes_in_the_order_of_the_rfc() {
+        let mut bytes = Vec::new();
+        for word in [1u32, 0o644, 2, 1000, 100, 0, 5, 0, 4096, 7, 8, 0, 9, 0, 10] {
+            bytes.extend(word.to_be_bytes());
+        }
+        for word in [11u32, 12, 13, 14, 15, 16] {
+            bytes.extend(word.to_be_bytes());
+        }
+        let time = |seconds| nfstime3 { seconds, nseconds: seconds + 1 };
+        let attributes = fattr3 {
+            ftype: ftype3::NF3REG,
+            mode: 0o644,
+            nlink: 2,
+            uid: 1000,
+            gid: 100,
+            size: 5,
+            used: 4096,
+            rdev: specdata3 { specdata1: 7, specdata2: 8 },
+            fsid: 9,
+            fileid: 10,
+            atime: time(11),
+            mtime: time(13),
+            ctime: time(15),
+        };
+        assert_eq!(bytes.len(), 84);
+        assert_eq!(encoded(&attributes), bytes);
+        assert_eq!(decode_whole(&bytes), Ok(attributes));
+    }
+
+    #[test]
+    fn what_to_set_has_the_bytes_of_the_rfc() {
+        let time = nfstime3 { seconds: 3, nseconds: 4 };
+        let set = sattr3 {
+            size: Some(9),
+            atime: set_time::SET_TO_SERVER_TIME,
+            mtime: set_time::SET_TO_CLIENT_TIME(time),
+            ..sattr3::UNCHANGED
+        };
+        let words = [0u32, 0, 0, 1, 0, 9, 1, 2, 3, 4];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+        assert_eq!(encoded(&set), bytes);
+        assert_eq!(decode_whole(&bytes), Ok(set));
+        assert_eq!(encoded(&sattr3::UNCHANGED), [0; 24]);
+    }
+
+    #[test]
+    fn statuses_print_their_name_or_number() {
+        assert_eq!(nfsstat3::NFS3ERR_STALE.to_string(), "NFS3ERR_STALE");
+        assert_eq!(nfsstat3(4711).to_string(), "nfsstat3 4711");
+        assert_eq!(nfsstat3::ALL.len(), 29);
+    }
+
+    #[test]
+    fn a_handle_of_65_bytes_is_refused() {
+        let mut bytes = 65u32.to_be_bytes().to_vec();
+        bytes.resize(4 + 68, 1);
+        let refused = decode_whole::<nfs_fh3<'_>>(&bytes);
+        assert!(matches!(refused, Err(XdrError::TooLong { max: 64, .. })), "{refused:?}");
+        assert_eq!(Handle::new(&[1; 65]), None);
+    }
+}
