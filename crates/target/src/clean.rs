@@ -6,11 +6,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::directory::{find_file, lock};
-use crate::manifest::{MANIFEST_NAME, MANIFEST_NEW_NAME, Manifest};
+use crate::directory::find_file;
+use crate::lock::lock;
+use crate::making::remove_marks;
+use crate::manifest::Manifest;
 use crate::place::our_directory;
 use crate::refusal::Refusal;
-use crate::storage::PROBE_NAME;
 
 /// What `clean` did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,9 +69,7 @@ pub fn clean(path: &Path) -> Result<Cleaned, Refusal> {
         remove_file_of_ours(&directory.join(name), &manifest, &mut cleaned)?;
     }
     // The manifest last: whatever happens before, the next `clean` knows what is ours.
-    for name in [PROBE_NAME, MANIFEST_NEW_NAME, MANIFEST_NAME] {
-        remove_if_there(&directory.join(name))?;
-    }
+    remove_marks(&directory)?;
     note_foreign_files(&directory, &mut cleaned)?;
     if cleaned.left.is_empty() {
         fs::remove_dir(&directory)
@@ -96,18 +95,13 @@ fn remove_file_of_ours(
             let reason = format!("it is {found}, not the file that we made");
             cleaned.left.push(Left { path, reason });
         }
+        Err(Refusal::Replaced { path }) => {
+            let reason = "it is not the file that we made, but another in its place".to_owned();
+            cleaned.left.push(Left { path, reason });
+        }
         Err(refusal) => return Err(refusal),
     }
     Ok(())
-}
-
-fn remove_if_there(path: &Path) -> Result<(), Refusal> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Refusal::io("remove", path, error))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn note_foreign_files(directory: &Path, cleaned: &mut Cleaned) -> Result<(), Refusal> {

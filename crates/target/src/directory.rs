@@ -12,13 +12,17 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rustix::fs::{Access, FlockOperation};
+use rustix::fs::Access;
 use workload::plan::{FileSet, Plan};
 
-use crate::manifest::{FileRecord, FileState, MANIFEST_NAME, Manifest, sync_directory};
-use crate::place::{OUR_NAME, find_place, refuse_missing_mount};
+use crate::identity::FileIdentity;
+use crate::lock::lock;
+use crate::making::{holds_only_marks, making_in, remove_marks, remove_unfinished, take_back};
+use crate::manifest::{FileRecord, FileState, Manifest, sync_directory};
+use crate::place::{State, find_place, refuse_missing_mount};
 use crate::refusal::{Overrides, Refusal};
 use crate::storage::{self, DirectIo, Storage};
+use crate::truth::Truth;
 
 /// What a plan needs of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +64,8 @@ pub struct Survey {
     pub needed_bytes: u64,
     /// Space that there is.
     pub free_bytes: u64,
+    state: State,
+    manifest: Option<Manifest>,
     filesystem_id: String,
     wanted: Wanted,
     overrides: Overrides,
@@ -104,7 +110,8 @@ pub fn open(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<TargetD
 pub fn survey(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<Survey, Refusal> {
     let place = find_place(path, overrides)?;
     // What exists of the way to the place: the place itself, or the directory it will be made in.
-    let existing = if place.is_new { parent_of(&place.path) } else { &place.path };
+    let is_new = place.state == State::New;
+    let existing = if is_new { parent_of(&place.path) } else { &place.path };
 
     let space = storage::space(existing)?;
     if space.read_only {
@@ -116,11 +123,19 @@ pub fn survey(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<Surve
     rustix::fs::access(existing, Access::WRITE_OK | Access::EXEC_OK)
         .map_err(|error| Refusal::io("write into", existing, error))?;
 
-    let manifest = if place.is_new { None } else { Manifest::load(&place.path)? };
-    if let Some(manifest) = &manifest
-        && !overrides.other_filesystem
+    let mut manifest = if is_new { None } else { Manifest::load(&place.path)? };
+    if let Some(manifest) = &mut manifest
+        && is_other_filesystem(manifest, &space.filesystem_id)
     {
-        refuse_other_filesystem(&place.path, manifest, &space.filesystem_id)?;
+        if !overrides.other_filesystem {
+            return Err(Refusal::OtherFilesystem {
+                path: place.path,
+                marked: manifest.filesystem_id.clone(),
+                found: space.filesystem_id,
+            });
+        }
+        // The files of an accepted copy are others than those that we made.
+        manifest.files.values_mut().for_each(|record| record.identity = None);
     }
     let (to_write, needed_bytes) = match &manifest {
         None => whole_sets(&wanted),
@@ -136,10 +151,12 @@ pub fn survey(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<Surve
     }
     Ok(Survey {
         place: place.path,
-        is_new: place.is_new,
+        is_new,
         to_write,
         needed_bytes,
         free_bytes: space.free_bytes,
+        state: place.state,
+        manifest,
         filesystem_id: space.filesystem_id,
         wanted,
         overrides,
@@ -147,22 +164,58 @@ pub fn survey(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<Surve
 }
 
 impl Survey {
+    /// Looks into the files that are there, as a run does before it measures, and writes nothing:
+    /// with `refill` those that are not what we left are to be written too.
+    ///
+    /// # Errors
+    /// Another run works in the directory; without `refill`, the first file that is not what we
+    /// left.
+    pub fn inspect(mut self) -> Result<Survey, Refusal> {
+        let Some(manifest) = &self.manifest else { return Ok(self) };
+        drop(lock(&self.place)?);
+        let data_seed = self.wanted.data_seed;
+        for set in &self.wanted.file_sets {
+            let truth = Truth::looking(&self.place, manifest, data_seed, set);
+            if !self.overrides.refill {
+                truth.check(set)?;
+                continue;
+            }
+            let wrong = truth.wrong(set)?.len() as u32;
+            if wrong > 0 {
+                let bytes = u64::from(wrong) * set.file_size_bytes;
+                match self.to_write.iter_mut().find(|part| part.stream == set.stream) {
+                    Some(part) => {
+                        part.files += wrong;
+                        part.bytes += bytes;
+                    }
+                    None => {
+                        let stream = set.stream.clone();
+                        self.to_write.push(ToWrite { stream, files: wrong, bytes });
+                    }
+                }
+            }
+        }
+        Ok(self)
+    }
+
     /// Makes and marks the directory, or takes the one that is ours, and locks it.
     ///
     /// # Errors
     /// Another run works in it, or its storage cannot do what the plan asks for; a directory that
     /// was made for this is removed again.
     pub fn claim(self) -> Result<TargetDirectory, Refusal> {
-        if self.is_new { self.make() } else { self.take() }
+        if self.state == State::New { self.make() } else { self.take() }
     }
 
     /// Makes the directory under another name, complete with its mark, and moves it into place: no
-    /// crash leaves an unmarked directory of our name behind.
+    /// crash leaves an unmarked directory of our name behind. What earlier crashes left under such
+    /// other names goes first.
     fn make(self) -> Result<TargetDirectory, Refusal> {
         let parent = parent_of(&self.place).to_path_buf();
-        let making = parent.join(format!(".{OUR_NAME}.new-{}", std::process::id()));
+        remove_unfinished(&parent)?;
+        let making = making_in(&parent);
         fs::create_dir(&making).map_err(|error| Refusal::io("make directory", &making, error))?;
-        let made = self.mark(&making).and_then(|claimed| {
+        let made = lock(&making).and_then(|lock| self.mark(&making, lock)).and_then(|claimed| {
             fs::rename(&making, &self.place)
                 .and_then(|()| sync_directory(&parent))
                 .map_err(|error| Refusal::io("make directory", &self.place, error))?;
@@ -170,23 +223,11 @@ impl Survey {
         });
         match made {
             Ok(claimed) => Ok(TargetDirectory { path: self.place, ..claimed }),
-            Err(refusal) => {
-                // Only what was made above is in it. What cannot be removed is named by the refusal
-                // anyway.
-                let mark = fs::remove_file(making.join(MANIFEST_NAME));
-                let directory = fs::remove_dir(&making);
-                match mark.and(directory) {
-                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                        Err(Refusal::io("remove", &making, error))
-                    }
-                    _ => Err(refusal),
-                }
-            }
+            Err(refusal) => Err(take_back(&making, refusal)),
         }
     }
 
-    fn mark(&self, making: &Path) -> Result<TargetDirectory, Refusal> {
-        let lock = lock(making)?;
+    fn mark(&self, making: &Path, lock: File) -> Result<TargetDirectory, Refusal> {
         let storage = storage::probe(making)?;
         refuse_without_direct_io(&self.place, &self.wanted, &storage)?;
         let manifest = Manifest::new(self.filesystem_id.clone(), unix_ms(SystemTime::now()));
@@ -194,15 +235,38 @@ impl Survey {
         Ok(self.claimed(making, manifest, storage, lock))
     }
 
+    /// Takes the directory that is there.
     fn take(self) -> Result<TargetDirectory, Refusal> {
         let lock = lock(&self.place)?;
         // Another run may have changed it since the survey; from here on it cannot.
-        let Some(mut manifest) = Manifest::load(&self.place)? else {
-            return Err(Refusal::Unmarked { path: self.place });
-        };
+        match Manifest::load(&self.place)? {
+            Some(manifest) => self.take_marked(manifest, lock),
+            None if self.state == State::Unmarked && holds_only_marks(&self.place)? => {
+                let marked = self.mark(&self.place, lock);
+                // The directory itself was there before.
+                marked.map_err(|cause| match remove_marks(&self.place) {
+                    Ok(()) => cause,
+                    Err(left) => {
+                        Refusal::LeftBehind { cause: Box::new(cause), left: Box::new(left) }
+                    }
+                })
+            }
+            None => Err(Refusal::Unmarked { path: self.place }),
+        }
+    }
+
+    fn take_marked(self, mut manifest: Manifest, lock: File) -> Result<TargetDirectory, Refusal> {
         let storage = storage::probe(&self.place)?;
         refuse_without_direct_io(&self.place, &self.wanted, &storage)?;
         if manifest.filesystem_id != self.filesystem_id {
+            if is_other_filesystem(&manifest, &self.filesystem_id) {
+                // The user has said that this copy is ours: its files are, too.
+                for (name, record) in &mut manifest.files {
+                    let found = self.place.join(name).symlink_metadata().ok();
+                    record.identity =
+                        found.and_then(|found| FileIdentity::of(&found, &storage.filesystem));
+                }
+            }
             manifest.filesystem_id.clone_from(&self.filesystem_id);
             manifest.save(&self.place)?;
         }
@@ -269,21 +333,27 @@ impl TargetDirectory {
     }
 
     fn is_complete(&self, set: &FileSet, index: u32) -> bool {
-        is_recorded(&self.manifest, set, index, self.wanted.data_seed)
-            && self.file_path(set, index).symlink_metadata().is_ok()
+        is_complete(&self.path, &self.manifest, set, index, self.wanted.data_seed)
     }
 }
 
-fn refuse_other_filesystem(place: &Path, manifest: &Manifest, found: &str) -> Result<(), Refusal> {
-    // A file system without identity (NFS) cannot be told from another one.
-    if manifest.filesystem_id.is_empty() || found.is_empty() || manifest.filesystem_id == found {
-        return Ok(());
-    }
-    Err(Refusal::OtherFilesystem {
-        path: place.to_path_buf(),
-        marked: manifest.filesystem_id.clone(),
-        found: found.to_owned(),
-    })
+/// Whether file `index` of `set` in `place` was finished as the plan wants it, and is there.
+pub(crate) fn is_complete(
+    place: &Path,
+    manifest: &Manifest,
+    set: &FileSet,
+    index: u32,
+    data_seed: u64,
+) -> bool {
+    is_recorded(manifest, set, index, data_seed)
+        && place.join(set.file_name(index)).symlink_metadata().is_ok()
+}
+
+/// Whether our mark was made on another file system than the one `found`. One without identity
+/// (NFS) cannot be told from another.
+fn is_other_filesystem(manifest: &Manifest, found: &str) -> bool {
+    let marked = &manifest.filesystem_id;
+    !marked.is_empty() && !found.is_empty() && marked != found
 }
 
 fn refuse_without_direct_io(
@@ -369,32 +439,25 @@ pub(crate) fn find_file(path: &Path, manifest: &Manifest) -> Result<Option<Metad
         return Err(Refusal::NotARegularFile { path, found: "a file with a second name" });
     }
     let name = path.file_name().and_then(|name| name.to_str());
-    match name.is_some_and(|name| manifest.files.contains_key(name)) {
-        true => Ok(Some(found)),
-        false => Err(Refusal::ForeignFile { path }),
+    let Some(record) = name.and_then(|name| manifest.files.get(name)) else {
+        return Err(Refusal::ForeignFile { path });
+    };
+    match &record.identity {
+        Some(identity) if !identity.may_be(&found) => Err(Refusal::Replaced { path }),
+        _ => Ok(Some(found)),
     }
 }
 
 fn is_recorded(manifest: &Manifest, set: &FileSet, index: u32, data_seed: u64) -> bool {
     let wanted = FileRecord::wanted(set, index, data_seed);
     debug_assert_eq!(wanted.state, FileState::Complete);
-    manifest.files.get(&set.file_name(index)) == Some(&wanted)
+    manifest.files.get(&set.file_name(index)).is_some_and(|record| record.is(&wanted))
 }
 
 /// What a file system takes for its own records, on top of the data: a hundredth (extent trees,
 /// checksums of copy-on-write file systems), and room to replace the manifest.
 const fn reserve_bytes(needed_bytes: u64) -> u64 {
     if needed_bytes == 0 { 0 } else { needed_bytes / 100 + (1 << 20) }
-}
-
-/// Locks a directory of ours for as long as the file lives. Where the file system has no such locks
-/// (some network file systems), the directory is used without.
-pub(crate) fn lock(directory: &Path) -> Result<File, Refusal> {
-    let file = File::open(directory).map_err(|error| Refusal::io("open", directory, error))?;
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(Refusal::InUse { path: directory.to_path_buf() }),
-        _ => Ok(file),
-    }
 }
 
 /// What something is, in words.

@@ -20,6 +20,7 @@ use workload::plan::FileSet;
 
 use crate::aligned::AlignedBuffer;
 use crate::directory::{TargetDirectory, find_file};
+use crate::identity::FileIdentity;
 use crate::manifest::{FileRecord, FileState};
 use crate::refusal::Refusal;
 use crate::storage::{DirectIo, flags};
@@ -72,7 +73,11 @@ struct OpenFile {
     /// Opened with O_DIRECT, where that works.
     direct: Option<File>,
     buffered: File,
+    identity: Identity,
 }
+
+/// Which file it is, where the file system tells.
+type Identity = Option<FileIdentity>;
 
 /// What the writers share.
 struct Batch<'a> {
@@ -104,12 +109,16 @@ impl TargetDirectory {
         let maker = set.tile_maker(self.data_seed());
         let mut written_bytes = 0;
         for indexes in missing.chunks(BATCH_FILES) {
-            self.refuse_what_is_in_the_way(set, indexes)?;
-            self.record(set, indexes, FileState::Filling)?;
+            let found = self.refuse_what_is_in_the_way(set, indexes)?;
+            self.record(set, indexes, FileState::Filling, &found)?;
             let files = indexes
                 .iter()
                 .map(|index| self.open_for_fill(set, *index, written_bytes))
                 .collect::<Result<Vec<OpenFile>, FillError>>()?;
+            let made: Vec<Identity> = files.iter().map(|file| file.identity).collect();
+            if made != found {
+                self.record(set, indexes, FileState::Filling, &made)?;
+            }
             let batch = Batch {
                 maker: &maker,
                 files: &files,
@@ -125,22 +134,36 @@ impl TargetDirectory {
                 let synced = file.buffered.sync_all();
                 synced.map_err(|error| failure("sync", &file.path, written_bytes, error))?;
             }
-            self.record(set, indexes, FileState::Complete)?;
+            self.record(set, indexes, FileState::Complete, &made)?;
         }
         Ok(written_bytes)
     }
 
-    fn refuse_what_is_in_the_way(&self, set: &FileSet, indexes: &[u32]) -> Result<(), Refusal> {
-        for index in indexes {
-            find_file(&self.file_path(set, *index), &self.manifest)?;
-        }
-        Ok(())
+    /// The identities of those files that are there already.
+    fn refuse_what_is_in_the_way(
+        &self,
+        set: &FileSet,
+        indexes: &[u32],
+    ) -> Result<Vec<Identity>, Refusal> {
+        let filesystem = &self.storage().filesystem;
+        let identity = |index: &u32| {
+            let found = find_file(&self.file_path(set, *index), &self.manifest)?;
+            Ok(found.and_then(|found| FileIdentity::of(&found, filesystem)))
+        };
+        indexes.iter().map(identity).collect()
     }
 
-    fn record(&mut self, set: &FileSet, indexes: &[u32], state: FileState) -> Result<(), Refusal> {
+    fn record(
+        &mut self,
+        set: &FileSet,
+        indexes: &[u32],
+        state: FileState,
+        identities: &[Identity],
+    ) -> Result<(), Refusal> {
         let data_seed = self.data_seed();
-        for index in indexes {
-            let record = FileRecord { state, ..FileRecord::wanted(set, *index, data_seed) };
+        for (index, identity) in indexes.iter().zip(identities) {
+            let wanted = FileRecord::wanted(set, *index, data_seed);
+            let record = FileRecord { state, identity: *identity, ..wanted };
             self.manifest.files.insert(set.file_name(*index), record);
         }
         self.manifest.save(&self.path)
@@ -168,23 +191,30 @@ impl TargetDirectory {
                 .custom_flags(flags(OFlags::NOFOLLOW | extra))
                 .open(&path)
         };
-        let opened = || -> io::Result<(File, Option<File>)> {
-            let buffered = open(OFlags::empty())?;
+        let failed = |error| failure("open for the fill", &path, written_bytes, error);
+        let buffered = open(OFlags::empty()).map_err(failed)?;
+        let found = buffered.metadata().map_err(failed)?;
+        // Nothing was written yet: a file that came in between is as it was.
+        let record = self.manifest.files.get(&set.file_name(index));
+        let known = record.and_then(|record| record.identity);
+        if known.is_some_and(|known| !known.may_be(&found)) {
+            return Err(FillError::Refused(Refusal::Replaced { path }));
+        }
+        let identity = FileIdentity::of(&found, &self.storage().filesystem);
+        let sized = || -> io::Result<Option<File>> {
             // Longer than wanted: an earlier set of this name. Shorter: the writes will extend it.
-            if buffered.metadata()?.len() > set.file_size_bytes {
+            if found.len() > set.file_size_bytes {
                 buffered.set_len(set.file_size_bytes)?;
             }
-            let direct = match self.storage().direct.is_supported() {
-                true => Some(open(OFlags::DIRECT)?),
-                false => None,
-            };
-            Ok((buffered, direct))
+            match self.storage().direct.is_supported() {
+                true => open(OFlags::DIRECT).map(Some),
+                false => Ok(None),
+            }
         };
-        let (buffered, direct) =
-            opened().map_err(|error| failure("open for the fill", &path, written_bytes, error))?;
+        let direct = sized().map_err(failed)?;
         reserve(&buffered, set.file_size_bytes)
             .map_err(|error| failure("reserve space for", &path, written_bytes, error))?;
-        Ok(OpenFile { index, path, direct, buffered })
+        Ok(OpenFile { index, path, direct, buffered, identity })
     }
 }
 

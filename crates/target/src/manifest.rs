@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use workload::data::DataPattern;
 use workload::plan::FileSet;
 
+use crate::identity::FileIdentity;
 use crate::refusal::Refusal;
 
 /// The name of the manifest inside a directory of ours.
@@ -24,7 +25,10 @@ pub const MANIFEST_NAME: &str = ".fourcorners";
 /// What is written before it replaces the manifest.
 pub(crate) const MANIFEST_NEW_NAME: &str = ".fourcorners.new";
 /// The version of the format that is written here. Readers refuse newer ones.
-pub const MANIFEST_VERSION: u32 = 1;
+///
+/// 1: the first. 2: files have an identity. New reads old: a file without identity is believed by
+/// its name, as it was then, until it is written again. Old refuses new. New rewrites old as new.
+pub const MANIFEST_VERSION: u32 = 2;
 const FORMAT: &str = "fourcorners target directory";
 
 /// What stands in `.fourcorners`.
@@ -62,6 +66,10 @@ pub struct FileRecord {
     pub data: DataPattern,
     /// How far it has come.
     pub state: FileState,
+    /// Which file it is, once it was made; unknown in a manifest of version 1 and where the file
+    /// system gives none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<FileIdentity>,
 }
 
 /// How far a file has come.
@@ -84,7 +92,13 @@ impl FileRecord {
             data_seed,
             data: set.data,
             state: FileState::Complete,
+            identity: None,
         }
+    }
+
+    /// Whether it is what `wanted` describes, whichever file it is.
+    pub(crate) fn is(&self, wanted: &FileRecord) -> bool {
+        FileRecord { identity: wanted.identity, ..self.clone() } == *wanted
     }
 }
 
@@ -130,8 +144,9 @@ impl Manifest {
             let (found, known) = (version.version, MANIFEST_VERSION);
             return Err(Refusal::ManifestNewer { path, found, known });
         }
-        let manifest: Manifest =
+        let mut manifest: Manifest =
             serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        manifest.version = MANIFEST_VERSION;
         match manifest.files.keys().find(|name| !is_plain_name(name)) {
             Some(name) => Err(damaged(format!("`{name}` is not a plain file name"))),
             None => Ok(Some(manifest)),
@@ -225,8 +240,24 @@ mod tests {
     #[test]
     fn a_newer_manifest_is_refused_by_its_version_alone() {
         let refusal =
-            with_text("{\"format\":\"fourcorners target directory\",\"version\":2,\"new\":{}}");
-        assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 2, known: 1, .. })));
+            with_text("{\"format\":\"fourcorners target directory\",\"version\":3,\"new\":{}}");
+        assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 3, known: 2, .. })));
+    }
+
+    #[test]
+    fn a_manifest_of_version_1_is_read_with_files_of_unknown_identity() {
+        let text = r#"{
+            "format": "fourcorners target directory", "version": 1, "tool_version": "0.0.0",
+            "created_unix_ms": 1, "filesystem_id": "12ab",
+            "files": { "main-4096-0000.data": {
+                "file": 0, "size_bytes": 4096, "tile_bytes": 4096, "data_seed": 7,
+                "data": { "compressible_permille": 0, "duplicate_permille": 0 },
+                "state": "complete"
+            } }
+        }"#;
+        let manifest = with_text(text).unwrap().expect("it is one");
+        assert_eq!(manifest.version, MANIFEST_VERSION);
+        assert_eq!(manifest.files["main-4096-0000.data"].identity, None);
     }
 
     #[test]

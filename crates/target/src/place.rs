@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use host::missing_mount::missing_mount;
 use host::mounts;
 
+use crate::making::{holds_only_marks, is_unfinished_making};
 use crate::manifest::Manifest;
 use crate::refusal::{Overrides, Refusal};
 use crate::storage;
@@ -22,7 +23,19 @@ const HARMLESS: [&str; 5] = ["lost+found", ".snapshot", ".snapshots", ".zfs", ".
 /// Where a run will work.
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
-    pub(crate) is_new: bool,
+    pub(crate) state: State,
+}
+
+/// What stands at the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nothing.
+    New,
+    /// A directory of our name without a mark and with nothing in it: its making did not end, or
+    /// `clean` left it for a file of somebody's that is gone now.
+    Unmarked,
+    /// A directory with our mark.
+    Ours,
 }
 
 /// Settles the place, or refuses: what the user named is ours, holds a directory of ours, or may
@@ -44,16 +57,18 @@ pub(crate) fn find_place(path: &Path, overrides: Overrides) -> Result<Place, Ref
     let named =
         fs::canonicalize(path).map_err(|error| Refusal::io("find the way to", path, error))?;
     if let Some(ours) = our_directory(&named)? {
-        return Ok(Place { path: ours, is_new: false });
+        return Ok(Place { path: ours, state: State::Ours });
     }
     let inside = named.join(OUR_NAME);
-    if inside.symlink_metadata().is_ok() {
-        return Err(Refusal::Unmarked { path: inside });
-    }
+    let state = match inside.symlink_metadata() {
+        Err(_) => State::New,
+        Ok(_) if holds_only_marks(&inside)? => State::Unmarked,
+        Ok(_) => return Err(Refusal::Unmarked { path: inside }),
+    };
     if !overrides.among_foreign_files {
         refuse_foreign_files(path, &named)?;
     }
-    Ok(Place { path: inside, is_new: true })
+    Ok(Place { path: inside, state })
 }
 
 fn place_to_create(path: &Path, overrides: Overrides) -> Result<Place, Refusal> {
@@ -75,7 +90,7 @@ fn place_to_create(path: &Path, overrides: Overrides) -> Result<Place, Refusal> 
     if !overrides.create {
         return Err(missing());
     }
-    Ok(Place { path: parent.join(name), is_new: true })
+    Ok(Place { path: parent.join(name), state: State::New })
 }
 
 /// The directory of ours that `named` (without links) is or holds, if there is one.
@@ -99,7 +114,9 @@ fn refuse_foreign_files(path: &Path, named: &Path) -> Result<(), Refusal> {
     let mut foreign = Vec::new();
     for entry in entries {
         let name = entry.map_err(|error| Refusal::io("list", named, error))?.file_name();
-        if !HARMLESS.iter().any(|harmless| name == *harmless) {
+        // A directory of our name was looked at before: nothing is in it.
+        let known = name == OUR_NAME || HARMLESS.iter().any(|harmless| name == *harmless);
+        if !known && !is_unfinished_making(&named.join(&name))? {
             foreign.push(name);
         }
     }

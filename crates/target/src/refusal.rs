@@ -204,6 +204,12 @@ pub enum Refusal {
         /// The file.
         path: PathBuf,
     },
+    /// Another file stands under the name of ours.
+    #[error("`{}` is not the file that we made: another one was put in its place", path.display())]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+    },
     /// Something else than a file of our own stands where our file was.
     #[error("`{}` is {found}, not a regular file of ours", path.display())]
     NotARegularFile {
@@ -280,6 +286,14 @@ pub enum Refusal {
         /// The plan's smallest direct transfer size.
         smallest_bytes: u64,
     },
+    /// A directory was refused while it was made, and what was made of it could not be removed.
+    #[error("{cause}; what was made before is left behind: {left}")]
+    LeftBehind {
+        /// Why it was refused.
+        cause: Box<Refusal>,
+        /// Why something is left.
+        left: Box<Refusal>,
+    },
     /// The kernel refused something on the way.
     #[error("{action} `{}`: {source}", path.display())]
     Io {
@@ -300,6 +314,7 @@ impl Refusal {
     /// The flag that overrides it, where overriding is sane.
     pub const fn overridden_by(&self) -> Option<Override> {
         match self {
+            Refusal::LeftBehind { cause, .. } => cause.overridden_by(),
             Refusal::Missing { .. } => Some(Override::Create),
             Refusal::ForeignFiles { .. } => Some(Override::AmongForeignFiles),
             Refusal::MountMissing { .. } => Some(Override::NotAMount),
@@ -347,6 +362,10 @@ impl Refusal {
             Refusal::ManifestNewer { .. } => "use the newer version of fourcorners",
             Refusal::NothingOfOurs { .. } => "name a directory that a run was made in",
             Refusal::ForeignFile { .. } => "move the file elsewhere",
+            Refusal::Replaced { .. } => {
+                "move it away, it is not touched; then run again, and ours is written anew"
+            }
+            Refusal::LeftBehind { cause, .. } => return cause.remedy(),
             Refusal::NotARegularFile { .. } => {
                 "find out who put it there, remove it, and run again"
             }

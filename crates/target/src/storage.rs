@@ -113,6 +113,12 @@ pub fn probe(directory: &Path) -> Result<Storage, Refusal> {
 /// The largest alignment that direct I/O asks for in practice, and what the probe reads.
 const PROBE_BYTES: usize = 4096;
 
+/// Whether `path`, which exists, can be read directly; for looking without writing. A file shorter
+/// than the probe is read through the page cache.
+pub(crate) fn reads_directly(path: &Path) -> bool {
+    try_direct(path).is_supported()
+}
+
 fn try_direct(path: &Path) -> DirectIo {
     let unsupported = |reason: String| DirectIo::Unsupported { reason };
     let said = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN)
@@ -155,9 +161,12 @@ fn filesystem_of(path: &Path) -> Result<(String, bool), Refusal> {
     let known = FILESYSTEMS.iter().find(|(number, ..)| *number == magic);
     Ok(match known {
         Some((_, name, in_memory)) => ((*name).to_owned(), *in_memory),
-        None => (format!("file system 0x{magic:x}"), false),
+        None => (format!("{UNKNOWN_FILESYSTEM}{magic:x}"), false),
     })
 }
+
+/// How a file system is called whose number is not known.
+pub(crate) const UNKNOWN_FILESYSTEM: &str = "file system 0x";
 
 /// Source: statfs(2) and include/uapi/linux/magic.h.
 const FILESYSTEMS: [(u64, &str, bool); 16] = [

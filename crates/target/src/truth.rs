@@ -16,10 +16,10 @@ use workload::plan::FileSet;
 use workload::random;
 
 use crate::aligned::AlignedBuffer;
-use crate::directory::{TargetDirectory, find_file};
-use crate::manifest::FileState;
+use crate::directory::{TargetDirectory, find_file, is_complete};
+use crate::manifest::{FileState, Manifest};
 use crate::refusal::Refusal;
-use crate::storage::flags;
+use crate::storage::{flags, reads_directly};
 
 /// Tiles that are read of each file, beside its first and last, unless there are very many files.
 const SAMPLES_PER_FILE: u64 = 64;
@@ -39,8 +39,7 @@ impl TargetDirectory {
     /// # Errors
     /// The first file that is not what we left, with what was found and where.
     pub fn check(&self, set: &FileSet) -> Result<(), Refusal> {
-        let maker = set.tile_maker(self.data_seed());
-        self.complete(set).try_for_each(|index| self.check_file(set, index, &maker))
+        self.truth().check(set)
     }
 
     /// Takes every complete file of `set` that is not what we left back into the state of an
@@ -50,39 +49,86 @@ impl TargetDirectory {
     /// Something stands in a file's place that is not a file of ours, or the manifest could not be
     /// written.
     pub fn distrust(&mut self, set: &FileSet) -> Result<Vec<Refusal>, Refusal> {
-        let maker = set.tile_maker(self.data_seed());
-        let mut found = Vec::new();
-        for index in self.complete(set).collect::<Vec<u32>>() {
+        let wrong = self.truth().wrong(set)?;
+        for (index, _) in &wrong {
+            let record = self.manifest.files.get_mut(&set.file_name(*index));
+            record.expect("a complete file is listed").state = FileState::Filling;
+        }
+        if !wrong.is_empty() {
+            self.manifest.save(&self.path)?;
+        }
+        Ok(wrong.into_iter().map(|(_, refusal)| refusal).collect())
+    }
+
+    fn truth(&self) -> Truth<'_> {
+        Truth {
+            place: &self.path,
+            manifest: &self.manifest,
+            data_seed: self.data_seed(),
+            direct: self.storage().direct.is_supported(),
+        }
+    }
+}
+
+/// What is compared: the files in a directory with what its manifest says of them.
+pub(crate) struct Truth<'a> {
+    place: &'a Path,
+    manifest: &'a Manifest,
+    data_seed: u64,
+    /// Tiles are read with direct I/O.
+    direct: bool,
+}
+
+impl<'a> Truth<'a> {
+    /// Without a probe, which would write: whether direct I/O works is seen on the first file of
+    /// `set`.
+    pub(crate) fn looking(
+        place: &'a Path,
+        manifest: &'a Manifest,
+        data_seed: u64,
+        set: &FileSet,
+    ) -> Truth<'a> {
+        let truth = Truth { place, manifest, data_seed, direct: false };
+        let first = truth.complete(set).next();
+        let direct = first.is_some_and(|index| reads_directly(&place.join(set.file_name(index))));
+        Truth { direct, ..truth }
+    }
+
+    /// Checks every complete file of `set`, and ends at the first that is not what we left.
+    pub(crate) fn check(&self, set: &FileSet) -> Result<(), Refusal> {
+        let maker = set.tile_maker(self.data_seed);
+        self.complete(set).try_for_each(|index| self.check_file(set, index, &maker))
+    }
+
+    /// Every complete file of `set` that is not what we left and may be written anew, with what is
+    /// wrong with it.
+    pub(crate) fn wrong(&self, set: &FileSet) -> Result<Vec<(u32, Refusal)>, Refusal> {
+        let maker = set.tile_maker(self.data_seed);
+        let mut wrong = Vec::new();
+        for index in self.complete(set) {
             match self.check_file(set, index, &maker) {
                 Ok(()) => {}
-                Err(refusal) if refusal.overridden_by().is_some() => {
-                    let record = self.manifest.files.get_mut(&set.file_name(index));
-                    record.expect("a complete file is listed").state = FileState::Filling;
-                    found.push(refusal);
-                }
+                Err(refusal) if refusal.overridden_by().is_some() => wrong.push((index, refusal)),
                 Err(refusal) => return Err(refusal),
             }
         }
-        if !found.is_empty() {
-            self.manifest.save(&self.path)?;
-        }
-        Ok(found)
+        Ok(wrong)
     }
 
-    fn complete(&self, set: &FileSet) -> impl Iterator<Item = u32> + use<> {
-        let missing = self.missing(set);
-        (0..set.files).filter(move |index| missing.binary_search(index).is_err())
+    fn complete<'s>(&'s self, set: &'s FileSet) -> impl Iterator<Item = u32> + 's {
+        (0..set.files)
+            .filter(|index| is_complete(self.place, self.manifest, set, *index, self.data_seed))
     }
 
     fn check_file(&self, set: &FileSet, index: u32, maker: &TileMaker) -> Result<(), Refusal> {
-        let path = self.file_path(set, index);
-        let found = find_file(&path, &self.manifest)?
+        let path = self.place.join(set.file_name(index));
+        let found = find_file(&path, self.manifest)?
             .ok_or_else(|| Refusal::io("open", &path, io::Error::from(io::ErrorKind::NotFound)))?;
         let (expected_bytes, found_bytes) = (set.file_size_bytes, found.len());
         if found_bytes != expected_bytes {
             return Err(Refusal::WrongSize { path, expected_bytes, found_bytes });
         }
-        let file = self.open_for_check(&path)?;
+        let file = self.open(&path)?;
         if let Some(offset_bytes) = first_hole(&file, expected_bytes) {
             return Err(Refusal::Unwritten { path, offset_bytes });
         }
@@ -99,9 +145,8 @@ impl TargetDirectory {
         Ok(())
     }
 
-    fn open_for_check(&self, path: &Path) -> Result<File, Refusal> {
-        let direct = self.storage().direct.is_supported();
-        let extra = if direct { OFlags::DIRECT } else { OFlags::empty() };
+    fn open(&self, path: &Path) -> Result<File, Refusal> {
+        let extra = if self.direct { OFlags::DIRECT } else { OFlags::empty() };
         OpenOptions::new()
             .read(true)
             .custom_flags(flags(OFlags::NOFOLLOW | extra))

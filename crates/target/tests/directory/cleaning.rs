@@ -103,3 +103,25 @@ fn a_manifest_that_names_files_elsewhere_removes_nothing() {
     assert!(precious.exists());
     assert_eq!(Place::names(&place.ours()).len(), 3);
 }
+
+#[test]
+fn a_file_that_was_put_in_place_of_ours_is_left_and_named() {
+    let place = Place::filled();
+    place.replace_file(0);
+    let cleaned = clean(place.path()).unwrap();
+    assert_eq!(cleaned.removed_files, 1);
+    assert!(!cleaned.removed_directory);
+    assert!(cleaned.left[0].reason.contains("not the file that we made"), "{cleaned:?}");
+    assert_eq!(fs::read_to_string(place.file(0)).unwrap(), "years of work");
+}
+
+#[test]
+fn a_directory_that_was_left_for_a_foreign_file_is_used_again_without_it() {
+    let place = Place::filled();
+    let foreign = place.ours().join("thesis.txt");
+    fs::write(&foreign, "years of work").unwrap();
+    assert!(!clean(place.path()).unwrap().removed_directory);
+    assert!(matches!(place.open(), Err(Refusal::Unmarked { .. })));
+    fs::remove_file(foreign).unwrap();
+    place.open().unwrap();
+}

@@ -113,9 +113,54 @@ fn what_a_volume_brings_by_itself_is_not_foreign() {
 fn a_directory_of_our_name_without_our_mark_is_refused() {
     let place = Place::new();
     fs::create_dir(place.ours()).unwrap();
+    fs::write(place.ours().join("thesis.txt"), "years of work").unwrap();
     let refusal = refused(place.path());
     assert!(matches!(refusal, Refusal::Unmarked { .. }), "{refusal}");
     explains(&refusal, &place.ours(), None);
+}
+
+#[test]
+fn an_unmarked_directory_of_our_name_with_nothing_in_it_is_ours_to_be_marked() {
+    let leftovers: [&[&str]; 3] =
+        [&[], &[".fourcorners.new"], &[".fourcorners.new", ".fourcorners.probe"]];
+    for names in leftovers {
+        let place = Place::new();
+        fs::create_dir(place.ours()).unwrap();
+        for name in names {
+            fs::write(place.ours().join(name), "half").unwrap();
+        }
+        let ours = place.open().unwrap();
+        assert_eq!(ours.path(), place.ours().canonicalize().unwrap());
+        assert_eq!(Place::names(&place.ours()), [".fourcorners"], "{names:?}");
+    }
+}
+
+#[test]
+fn what_a_killed_making_left_behind_is_removed_and_not_called_foreign() {
+    let place = Place::new();
+    for (name, marks) in [
+        (".fourcorners.new-1", &[][..]),
+        (".fourcorners.new-2", &[".fourcorners.new"]),
+        (".fourcorners.new-3", &[".fourcorners", ".fourcorners.probe"]),
+    ] {
+        let making = place.path().join(name);
+        fs::create_dir(&making).unwrap();
+        for mark in marks {
+            fs::write(making.join(mark), "half").unwrap();
+        }
+    }
+    place.open().unwrap();
+    assert_eq!(Place::names(place.path()), [OUR_NAME]);
+}
+
+#[test]
+fn a_directory_of_others_that_is_named_like_a_making_is_foreign() {
+    let place = Place::new();
+    let making = place.path().join(".fourcorners.new-1");
+    fs::create_dir(&making).unwrap();
+    fs::write(making.join("thesis.txt"), "years of work").unwrap();
+    let refusal = refused(place.path());
+    assert!(matches!(refusal, Refusal::ForeignFiles { count: 1, .. }), "{refusal}");
 }
 
 #[test]

@@ -1,0 +1,100 @@
+//! Whether a file is the very one that we made, and not another that was put under its name.
+//!
+//! A file is known by its inode number and by the moment of its creation, as far as the file system
+//! keeps them; both are kept in the manifest when the file is made. A name alone says nothing: who
+//! moves a file of his own over ours must not lose it to the next refill or to `clean`.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+/// What tells a file from another one of the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileIdentity {
+    /// Its inode number, where the file system keeps it over a mount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inode: Option<u64>,
+    /// When it was created, in nanoseconds since 1970, where the file system knows (`statx`). It
+    /// decides where an inode number was given to a new file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_unix_ns: Option<u64>,
+}
+
+/// File systems that make up inode numbers as they go: after a remount the same file may have
+/// another one. Sources: kernel documentation of overlayfs ("Inode properties"), libfuse's option
+/// `use_ino`, mount.cifs(8) `noserverino`; 9p without `cache` numbers by the server's answer.
+const NUMBERED_AS_MOUNTED: [&str; 5] = ["fuse", "cifs", "smb", "9p", "overlay"];
+
+impl FileIdentity {
+    /// The identity of what was `found` on `filesystem`; `None` where the file system gives none.
+    pub(crate) fn of(found: &Metadata, filesystem: &str) -> Option<FileIdentity> {
+        let lasting = !NUMBERED_AS_MOUNTED.contains(&filesystem)
+            && !filesystem.starts_with(crate::storage::UNKNOWN_FILESYSTEM);
+        let identity = FileIdentity {
+            inode: lasting.then(|| found.ino()),
+            created_unix_ns: created_unix_ns(found),
+        };
+        (identity.inode.is_some() || identity.created_unix_ns.is_some()).then_some(identity)
+    }
+
+    /// Whether `found` may be this file: nothing that is known of both differs.
+    pub(crate) fn may_be(&self, found: &Metadata) -> bool {
+        let created = created_unix_ns(found);
+        self.inode.is_none_or(|inode| inode == found.ino())
+            && self.created_unix_ns.zip(created).is_none_or(|(made, found)| made == found)
+    }
+}
+
+fn created_unix_ns(found: &Metadata) -> Option<u64> {
+    let since = found.created().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    // Some file systems answer with zero where they do not know.
+    u64::try_from(since.as_nanos()).ok().filter(|ns| *ns > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_itself_after_it_was_written_and_not_another_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let (ours, other) = (directory.path().join("a"), directory.path().join("b"));
+        std::fs::write(&ours, "1").unwrap();
+        std::fs::write(&other, "1").unwrap();
+        let identity = FileIdentity::of(&ours.metadata().unwrap(), "ext4").unwrap();
+        std::fs::write(&ours, "longer").unwrap();
+        assert!(identity.may_be(&ours.metadata().unwrap()));
+        assert!(!identity.may_be(&other.metadata().unwrap()));
+    }
+
+    #[test]
+    fn an_inode_number_that_was_given_again_is_told_by_the_moment_of_creation() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let found = file.path().metadata().unwrap();
+        let identity = FileIdentity::of(&found, "ext4").unwrap();
+        let created_unix_ns = identity.created_unix_ns.expect("this file system keeps it");
+        let earlier =
+            FileIdentity { created_unix_ns: Some(created_unix_ns - 1_000_000), ..identity };
+        assert!(!earlier.may_be(&found));
+    }
+
+    #[test]
+    fn inode_numbers_that_do_not_last_are_not_kept() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let found = file.path().metadata().unwrap();
+        for filesystem in ["fuse", "overlay", "file system 0x1234"] {
+            let identity = FileIdentity::of(&found, filesystem);
+            assert_eq!(identity.and_then(|identity| identity.inode), None, "{filesystem}");
+        }
+    }
+
+    #[test]
+    fn nothing_known_is_no_difference() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let unknown = FileIdentity { inode: None, created_unix_ns: None };
+        assert!(unknown.may_be(&file.path().metadata().unwrap()));
+    }
+}
