@@ -1,0 +1,349 @@
+//! The rows of `data/service_levels.toml`, read and asked.
+//!
+//! Reading refuses a row without source or date, with an unknown key, name or unit, and a limit that
+//! has no current row or two: a catalogue that was read can be asked for every limit.
+
+use toml::{Table, Value};
+
+use crate::row::{CeilingRow, Dimension, LevelRow, LimitName, LimitRow, Origin, Status};
+use crate::service_level::{KibPerSecPerGib, QosType, ServiceLevel, VolumeKind};
+use crate::throughput::KibPerSec;
+
+/// The facts that the product goes by.
+const SERVICE_LEVELS: &str = include_str!("../../../data/service_levels.toml");
+
+/// Every row, current and superseded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Catalog {
+    /// What the service levels give.
+    pub levels: Vec<LevelRow>,
+    /// The most throughput of volumes.
+    pub ceilings: Vec<CeilingRow>,
+    /// Everything else.
+    pub limits: Vec<LimitRow>,
+}
+
+/// Why a text is no catalogue.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogError {
+    /// It is not TOML.
+    #[error("read catalogue: {0}")]
+    Toml(String),
+    /// A row is not as it must be.
+    #[error("row {row} of [[{table}]]: {problem}")]
+    Row {
+        /// The table's name.
+        table: String,
+        /// Counted from 1; 0 where the table as a whole is meant.
+        row: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// There must be exactly one current row, so that nobody has to choose.
+    #[error("{of} has {rows} current rows instead of one")]
+    NotOneCurrent {
+        /// What the rows are about.
+        of: String,
+        /// How many there are.
+        rows: usize,
+    },
+}
+
+impl Catalog {
+    /// The catalogue that is part of the binary.
+    pub fn embedded() -> Catalog {
+        Catalog::parse(SERVICE_LEVELS).expect("a test reads the embedded catalogue")
+    }
+
+    /// Reads the text of a catalogue.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn parse(text: &str) -> Result<Catalog, CatalogError> {
+        let tables: Table = text.parse().map_err(|error| CatalogError::Toml(format!("{error}")))?;
+        let mut catalog = Catalog { levels: vec![], ceilings: vec![], limits: vec![] };
+        for (table, rows) in &tables {
+            let wrong = |row: usize, problem: String| CatalogError::Row {
+                table: table.clone(),
+                row,
+                problem,
+            };
+            let rows = rows.as_array().ok_or_else(|| wrong(0, "not a list of rows".to_owned()))?;
+            for (index, row) in rows.iter().enumerate() {
+                catalog.add(table, row).map_err(|problem| wrong(index + 1, problem))?;
+            }
+        }
+        catalog.demand_one_current_row_each()?;
+        Ok(catalog)
+    }
+
+    /// The current number of a limit, in the unit of its name's dimension.
+    pub fn limit(&self, name: LimitName) -> u64 {
+        let current = |row: &&LimitRow| row.name == name && row.origin.status == Status::Current;
+        self.limits.iter().find(current).expect("`parse` demands one current row of each").value
+    }
+
+    /// What a service level gives now.
+    pub fn level(&self, level: ServiceLevel) -> &LevelRow {
+        let current = |row: &&LevelRow| row.level == level && row.origin.status == Status::Current;
+        self.levels.iter().find(current).expect("`parse` demands one current row of each")
+    }
+
+    /// The most throughput of a volume now; `None` where the service states no limit.
+    pub fn ceiling(&self, level: ServiceLevel, kind: VolumeKind) -> Option<KibPerSec> {
+        let current = |row: &&CeilingRow| {
+            row.level == level && row.kind == kind && row.origin.status == Status::Current
+        };
+        self.ceilings.iter().find(current).map(|row| row.throughput)
+    }
+
+    /// Where every row comes from.
+    pub fn origins(&self) -> impl Iterator<Item = &Origin> {
+        let levels = self.levels.iter().map(|row| &row.origin);
+        let ceilings = self.ceilings.iter().map(|row| &row.origin);
+        levels.chain(ceilings).chain(self.limits.iter().map(|row| &row.origin))
+    }
+
+    fn add(&mut self, table: &str, row: &Value) -> Result<(), String> {
+        let mut row = Row(row.as_table().ok_or("not a table")?.clone());
+        match table {
+            "service_level" => {
+                let level = row.named("level", ServiceLevel::named)?;
+                let throughput = match row.0.contains_key("throughput_kib_s_per_gib") {
+                    true => {
+                        let rate = row.number("throughput_kib_s_per_gib")?;
+                        Some(KibPerSecPerGib::new(rate).ok_or("a throughput of 0")?)
+                    }
+                    false => None,
+                };
+                let qos = row.qos_types()?;
+                let origin = row.origin()?;
+                self.levels.push(LevelRow { level, throughput, qos, origin });
+            }
+            "ceiling" => {
+                let level = row.named("level", ServiceLevel::named)?;
+                let kind = row.named("volume", VolumeKind::named)?;
+                let throughput = KibPerSec::new(row.quantity(Dimension::KibPerSec)?);
+                let origin = row.origin()?;
+                self.ceilings.push(CeilingRow { level, kind, throughput, origin });
+            }
+            "limit" => {
+                let name = row.named("name", LimitName::named)?;
+                let value = row.quantity(name.dimension())?;
+                let origin = row.origin()?;
+                self.limits.push(LimitRow { name, value, origin });
+            }
+            _ => return Err("an unknown table".to_owned()),
+        }
+        match row.0.keys().next() {
+            Some(unknown) => Err(format!("unknown key `{unknown}`")),
+            None => Ok(()),
+        }
+    }
+
+    fn demand_one_current_row_each(&self) -> Result<(), CatalogError> {
+        let demand = |of: String, rows: usize, least: usize| match rows {
+            1 => Ok(()),
+            0 if least == 0 => Ok(()),
+            _ => Err(CatalogError::NotOneCurrent { of, rows }),
+        };
+        for level in ServiceLevel::ALL {
+            let rows = self.levels.iter().filter(|row| row.level == level);
+            demand(level.to_string(), current(rows.map(|row| &row.origin)), 1)?;
+            for kind in VolumeKind::ALL {
+                let rows = self.ceilings.iter().filter(|r| r.level == level && r.kind == kind);
+                let of = format!("the ceiling of {} {} volumes", level, kind.name());
+                demand(of, current(rows.map(|row| &row.origin)), 0)?;
+            }
+        }
+        for &name in LimitName::ALL {
+            let rows = self.limits.iter().filter(|row| row.name == name);
+            demand(name.to_string(), current(rows.map(|row| &row.origin)), 1)?;
+        }
+        Ok(())
+    }
+}
+
+fn current<'a>(origins: impl Iterator<Item = &'a Origin>) -> usize {
+    origins.filter(|origin| origin.status == Status::Current).count()
+}
+
+/// A row of which keys are taken until none may be left.
+struct Row(Table);
+
+impl Row {
+    fn text(&mut self, key: &str) -> Result<String, String> {
+        match self.0.remove(key) {
+            Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
+            Some(_) => Err(format!("`{key}` is not a text")),
+            None => Err(format!("`{key}` is missing")),
+        }
+    }
+
+    fn number(&mut self, key: &str) -> Result<u64, String> {
+        match self.0.remove(key) {
+            Some(Value::Integer(number)) => {
+                u64::try_from(number).map_err(|_| format!("`{key}` is negative"))
+            }
+            Some(_) => Err(format!("`{key}` is not a whole number")),
+            None => Err(format!("`{key}` is missing")),
+        }
+    }
+
+    fn named<T>(&mut self, key: &str, named: fn(&str) -> Option<T>) -> Result<T, String> {
+        let name = self.text(key)?;
+        named(&name).ok_or_else(|| format!("`{key}` is unknown: `{name}`"))
+    }
+
+    fn quantity(&mut self, dimension: Dimension) -> Result<u64, String> {
+        let (value, unit) = (self.number("value")?, self.text("unit")?);
+        let factor = dimension.factor(&unit).ok_or_else(|| format!("wrong unit `{unit}`"))?;
+        value.checked_mul(factor).ok_or_else(|| format!("`value` is too large: {value}"))
+    }
+
+    fn qos_types(&mut self) -> Result<Vec<QosType>, String> {
+        let list = self.0.remove("qos").ok_or("`qos` is missing")?;
+        let list = list.as_array().filter(|list| !list.is_empty()).ok_or("`qos` is no list")?;
+        let read = |one: &Value| {
+            one.as_str().and_then(QosType::named).ok_or_else(|| format!("unknown QoS type {one}"))
+        };
+        list.iter().map(read).collect()
+    }
+
+    fn origin(&mut self) -> Result<Origin, String> {
+        let status = |name: &str| match name {
+            "current" => Some(Status::Current),
+            "superseded" => Some(Status::Superseded),
+            _ => None,
+        };
+        let (source, date) = (self.text("source")?, self.text("date")?);
+        if !is_date(&date) {
+            return Err(format!("`date` is none: `{date}`"));
+        }
+        let status = self.named("status", status)?;
+        let note = self.0.contains_key("note").then(|| self.text("note")).transpose()?;
+        Ok(Origin { source, date, status, note })
+    }
+}
+
+/// `2026`, `2026-01` or `2026-01-29`.
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let number = |part: &str, digits: usize, least: u32, most: u32| {
+        part.len() == digits
+            && part.bytes().all(|b| b.is_ascii_digit())
+            && part.parse().is_ok_and(|n| (least..=most).contains(&n))
+    };
+    parts.len() <= 3
+        && number(parts[0], 4, 1990, 2999)
+        && parts.get(1).is_none_or(|month| number(month, 2, 1, 12))
+        && parts.get(2).is_none_or(|day| number(day, 2, 1, 31))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(level: ServiceLevel) -> KibPerSecPerGib {
+        Catalog::embedded().level(level).throughput.unwrap()
+    }
+
+    #[test]
+    fn the_embedded_catalogue_is_one_and_every_row_has_source_and_date() {
+        let catalog = Catalog::parse(SERVICE_LEVELS).unwrap();
+        assert!(catalog.origins().count() > 50);
+        for origin in catalog.origins() {
+            assert!(!origin.source.is_empty() && is_date(&origin.date), "{origin:?}");
+        }
+        assert!(catalog.origins().any(|origin| origin.status == Status::Superseded));
+    }
+
+    #[test]
+    fn a_wanted_throughput_becomes_a_quota_exactly() {
+        let premium = rate(ServiceLevel::Premium);
+        let wanted = KibPerSec::from_mib(950).unwrap();
+        assert_eq!(wanted.get(), 972_800);
+        assert_eq!(premium.quota_gib_for(wanted), 15_200);
+        assert_eq!(premium.limit(15_200), wanted);
+        let most = KibPerSec::from_mib(4500).unwrap();
+        // 70.31 TiB in the service's documentation, 72,000 GiB exactly.
+        assert_eq!(premium.quota_gib_for(most), 72_000);
+        assert_eq!(format!("{:.2}", 72_000.0 / 1024.0), "70.31");
+        assert_eq!(
+            format!("{:.2}", rate(ServiceLevel::Ultra).quota_gib_for(most) as f64 / 1024.0),
+            "35.16"
+        );
+    }
+
+    #[test]
+    fn a_quota_becomes_a_limit_exactly() {
+        let premium = rate(ServiceLevel::Premium);
+        for (gib, limit) in [
+            (5 * 1024, "320 MiB/s"),
+            (1024, "64 MiB/s"),
+            (100, "6.25 MiB/s"),
+            (2 * 1024, "128 MiB/s"),
+        ] {
+            assert_eq!(premium.limit(gib).to_string(), limit, "{gib} GiB");
+        }
+        assert_eq!(rate(ServiceLevel::Standard).limit(102_400).to_string(), "1600 MiB/s");
+        assert_eq!(rate(ServiceLevel::Ultra).limit(10 * 1024).to_string(), "1280 MiB/s");
+    }
+
+    #[test]
+    fn limits_are_those_of_the_current_rows() {
+        let catalog = Catalog::embedded();
+        for (name, value) in [
+            (LimitName::PoolSizeMin, 1024),
+            (LimitName::PoolSizeMax, 2048 * 1024),
+            (LimitName::RegularVolumeSizeMin, 50),
+            (LimitName::RegularVolumeSizeMax, 102_400),
+            (LimitName::LargeVolumeSizeMin, 50 * 1024),
+            (LimitName::LargeVolumeSizeMax, 1024 * 1024),
+            (LimitName::BreakthroughVolumeSizeMin, 2400),
+            (LimitName::BreakthroughVolumeSizeMax, 2400 * 1024),
+            (LimitName::LevelCoolDown, 24 * 3600),
+            (LimitName::OutstandingPerConnectionMax, 128),
+            (LimitName::ManualThroughputMax, 4500 * 1024),
+            (LimitName::FlexibleThroughputMaxPerTib, 5 * 128 * 1024),
+        ] {
+            assert_eq!(catalog.limit(name), value, "{name}");
+        }
+        let mib = |kind, level| catalog.ceiling(level, kind).map(KibPerSec::as_mib);
+        assert_eq!(mib(VolumeKind::Regular, ServiceLevel::Standard), Some(1600.0));
+        assert_eq!(mib(VolumeKind::Regular, ServiceLevel::Ultra), Some(4500.0));
+        assert_eq!(mib(VolumeKind::Large, ServiceLevel::Standard), Some(12_800.0));
+        assert_eq!(mib(VolumeKind::Breakthrough, ServiceLevel::Ultra), None);
+        assert_eq!(catalog.level(ServiceLevel::Flexible).qos, [QosType::Manual]);
+        assert_eq!(catalog.level(ServiceLevel::Flexible).throughput, None);
+    }
+
+    #[test]
+    fn a_row_without_its_origin_is_refused() {
+        let row = "[[limit]]\nname = \"pool_size_min\"\nvalue = 1\nunit = \"TiB\"\n";
+        let origin = "status = \"current\"\nsource = \"a\"\ndate = \"2026-01-29\"\n";
+        let problem = |text: String| Catalog::parse(&text).unwrap_err().to_string();
+        for (left_out, said) in [
+            ("source = \"a\"\n", "row 1 of [[limit]]: `source` is missing"),
+            ("date = \"2026-01-29\"\n", "row 1 of [[limit]]: `date` is missing"),
+            ("status = \"current\"\n", "row 1 of [[limit]]: `status` is missing"),
+        ] {
+            assert_eq!(problem(format!("{row}{}", origin.replace(left_out, ""))), said);
+        }
+        let changed = |from, to| problem(format!("{row}{origin}").replace(from, to));
+        assert!(changed("2026-01-29", "soon").contains("`date` is none"));
+        assert!(changed("\"TiB\"", "\"MiB/s\"").contains("wrong unit"));
+        assert!(changed("pool_size_min", "pool_size_mim").contains("`name` is unknown"));
+        assert!(changed("status", "colour = \"red\"\nstatus").contains("unknown key `colour`"));
+        assert!(changed("value = 1", "value = -1").contains("negative"));
+    }
+
+    #[test]
+    fn a_limit_without_or_with_two_current_rows_is_refused() {
+        let name = "name = \"volume_size_step\"";
+        let none = SERVICE_LEVELS.replace(name, "name = \"pool_size_step\"");
+        let error = Catalog::parse(&none).unwrap_err().to_string();
+        assert!(error.contains("has 2 current rows") || error.contains("has 0 current rows"));
+        assert!(matches!(Catalog::parse("x = ").unwrap_err(), CatalogError::Toml(_)));
+    }
+}

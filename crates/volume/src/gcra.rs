@@ -1,0 +1,241 @@
+//! One rate limit: the generic cell rate algorithm for requests of any size.
+//!
+//! For: saying from when on a request conforms, and counting it when it goes. Not for: queues and
+//! several limits together; that is `qos.rs`. It never refuses: whoever asks too early waits.
+//!
+//! Idea: the continuous-state leaky bucket of ITU-T I.371 (1993), which is the same algorithm as the
+//! virtual scheduling form, kept as a level instead of a theoretical arrival time so that the rate
+//! can change while requests wait. The level is counted in billionths of a unit (a byte, an
+//! operation): a nanosecond drains exactly `rate` of them, so nothing is ever rounded but the
+//! instant that is given out. What that rounding costs, less than a nanosecond, stays as credit: so
+//! the long-run rate is exact (docs/adr/0012-gcra.md).
+
+use std::num::NonZeroU64;
+
+/// Level per unit.
+const NANO: i128 = 1_000_000_000;
+
+/// A rate and what may go at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// Units (bytes, operations) per second.
+    pub per_s: NonZeroU64,
+    /// Burst: the units of this time may go at once after a pause.
+    pub burst_ns: u64,
+}
+
+impl Rate {
+    /// What drains in a nanosecond, in billionths of a unit.
+    fn per_ns(self) -> i128 {
+        i128::from(self.per_s.get())
+    }
+
+    /// The burst in billionths of a unit.
+    fn burst(self) -> i128 {
+        self.per_ns().saturating_mul(i128::from(self.burst_ns))
+    }
+}
+
+/// A leaky bucket: what went lately and has not drained yet.
+#[derive(Clone, Debug)]
+pub struct Gcra {
+    rate: Rate,
+    /// In billionths of a unit, as of `as_of_ns`; down to what drains in a nanosecond below 0.
+    level: i128,
+    as_of_ns: u64,
+}
+
+impl Gcra {
+    /// An empty bucket: a whole burst may go.
+    pub const fn new(rate: Rate) -> Gcra {
+        Gcra { rate, level: 0, as_of_ns: 0 }
+    }
+
+    /// The rate in force.
+    pub const fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Replaces the rate from `now_ns` on. What went before and has not drained is still owed, and
+    /// drains at the new rate.
+    pub fn set_rate(&mut self, now_ns: u64, rate: Rate) {
+        self.drain(now_ns);
+        self.rate = rate;
+    }
+
+    /// The first instant, not before `now_ns`, at which a request of `cost` units conforms, if
+    /// nothing else goes until then.
+    ///
+    /// A request conforms when the level, with it, stays within the burst; one that is larger than
+    /// the burst, when the bucket is empty. So over any time t, its first and last nanosecond
+    /// counted, at most `max(burst, largest request) + rate x t` goes, and no request waits for ever.
+    pub fn conforms_at_ns(&self, now_ns: u64, cost: u64) -> u64 {
+        if cost == 0 {
+            return now_ns;
+        }
+        let burst = self.rate.burst();
+        let room_for = (i128::from(cost) * NANO).min(burst);
+        let excess = (self.level_at(now_ns) + room_for - burst).max(0);
+        let wait_ns = (excess + self.rate.per_ns() - 1) / self.rate.per_ns();
+        now_ns.saturating_add(u64::try_from(wait_ns).unwrap_or(u64::MAX))
+    }
+
+    /// Counts a request of `cost` units that goes at `now_ns`.
+    pub fn charge(&mut self, now_ns: u64, cost: u64) {
+        self.drain(now_ns);
+        self.level += i128::from(cost) * NANO;
+    }
+
+    fn drain(&mut self, now_ns: u64) {
+        self.level = self.level_at(now_ns);
+        self.as_of_ns = self.as_of_ns.max(now_ns);
+    }
+
+    fn level_at(&self, now_ns: u64) -> i128 {
+        let passed_ns = i128::from(now_ns.saturating_sub(self.as_of_ns));
+        let drained = passed_ns.saturating_mul(self.rate.per_ns());
+        self.level.saturating_sub(drained).max(-self.rate.per_ns())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rate(per_s: u64, burst_ns: u64) -> Rate {
+        Rate { per_s: NonZeroU64::new(per_s).unwrap(), burst_ns }
+    }
+
+    /// Sends requests one after another, each at the first instant that conforms and not before it
+    /// is there; gives `(instant, cost)`.
+    fn send(gcra: &mut Gcra, arrivals: &[(u64, u64)]) -> Vec<(u64, u64)> {
+        let mut now_ns = 0;
+        let one = |&(gap_ns, cost): &(u64, u64)| {
+            now_ns += gap_ns;
+            let at_ns = gcra.conforms_at_ns(now_ns, cost);
+            gcra.charge(at_ns, cost);
+            now_ns = at_ns;
+            (at_ns, cost)
+        };
+        arrivals.iter().map(one).collect()
+    }
+
+    /// Every window from one departure to another holds at most burst + rate x t.
+    fn within_bound(sent: &[(u64, u64)], rate: Rate) -> bool {
+        let largest = sent.iter().map(|(_, cost)| i128::from(*cost) * NANO).max().unwrap_or(0);
+        let allowed_at_once = rate.burst().max(largest);
+        (0..sent.len()).all(|first| {
+            let mut sum = 0;
+            sent[first..].iter().all(|(at_ns, cost)| {
+                sum += i128::from(*cost) * NANO;
+                let window_ns = i128::from(at_ns - sent[first].0 + 1);
+                sum <= allowed_at_once + window_ns * rate.per_ns()
+            })
+        })
+    }
+
+    #[test]
+    fn requests_beyond_the_burst_go_at_the_rate() {
+        // 1,000 units/s, a burst of 3: three at once, then one each millisecond.
+        let mut gcra = Gcra::new(rate(1000, 3_000_000));
+        let sent = send(&mut gcra, &[(0, 1); 6]);
+        let instants: Vec<u64> = sent.iter().map(|(at, _)| *at).collect();
+        assert_eq!(instants, [0, 0, 0, 1_000_000, 2_000_000, 3_000_000]);
+    }
+
+    #[test]
+    fn the_long_run_rate_is_exact_where_the_gap_is_no_whole_number() {
+        // 64 MiB/s in requests of 8 KiB: 122,070.3125 ns apart. After 8,192 of them a second has
+        // passed to the nanosecond, and after a thousand times as many a thousand seconds.
+        let mut gcra = Gcra::new(rate(64 << 20, 0));
+        let sent = send(&mut gcra, &[(0, 8192); 81_921]);
+        assert_eq!(sent[8192].0, 1_000_000_000);
+        assert_eq!(sent[81_920].0, 10_000_000_000);
+    }
+
+    #[test]
+    fn a_request_larger_than_the_burst_goes_when_the_bucket_is_empty() {
+        let mut gcra = Gcra::new(rate(1000, 2_000_000));
+        let sent = send(&mut gcra, &[(0, 10), (0, 10), (0, 1)]);
+        let instants: Vec<u64> = sent.iter().map(|(at, _)| *at).collect();
+        assert_eq!(instants, [0, 10_000_000, 19_000_000]);
+    }
+
+    #[test]
+    fn what_costs_nothing_never_waits() {
+        let mut gcra = Gcra::new(rate(1, 0));
+        gcra.charge(5, 1000);
+        assert_eq!(gcra.conforms_at_ns(5, 0), 5);
+    }
+
+    #[test]
+    fn a_new_rate_takes_effect_at_once_and_forgets_no_debt() {
+        let mut gcra = Gcra::new(rate(1000, 0));
+        gcra.charge(0, 100);
+        assert_eq!(gcra.conforms_at_ns(0, 1), 100_000_000);
+        // Half of it has drained after 50 ms; the other half takes 5 ms at ten times the rate.
+        gcra.set_rate(50_000_000, rate(10_000, 0));
+        assert_eq!(gcra.conforms_at_ns(50_000_000, 1), 55_000_000);
+    }
+
+    /// All sequences of four requests with small costs and gaps, at all small bursts and rates,
+    /// against a bucket that is stepped nanosecond by nanosecond.
+    #[test]
+    fn every_small_sequence_goes_as_a_stepped_bucket_says() {
+        for (units_per_ns, burst_ns) in (1..=2).flat_map(|r| (0..=3).map(move |b| (r, b))) {
+            let (units, burst) = (units_per_ns as i64, (units_per_ns * burst_ns) as i64);
+            for code in 0..9u64.pow(4) {
+                let digit = |place: u32| code / 9u64.pow(place) % 9;
+                let arrivals: Vec<(u64, u64)> =
+                    (0..4).map(|place| (digit(place) / 3, digit(place) % 3 + 1)).collect();
+                let rate = rate(units_per_ns * 1_000_000_000, burst_ns);
+                let sent = send(&mut Gcra::new(rate), &arrivals);
+
+                let (mut now, mut level, mut stepped) = (0u64, 0i64, Vec::new());
+                for &(gap, cost) in &arrivals {
+                    for _ in 0..gap {
+                        (now, level) = (now + 1, (level - units).max(-units));
+                    }
+                    while level + (cost as i64).min(burst) > burst {
+                        (now, level) = (now + 1, (level - units).max(-units));
+                    }
+                    level += cost as i64;
+                    stepped.push((now, cost));
+                }
+                assert_eq!(sent, stepped, "rate {units_per_ns}/ns burst {burst}: {arrivals:?}");
+                assert!(within_bound(&sent, rate));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_more_than_burst_and_rate_over_any_window(
+            per_s in 1u64..5_000_000_000,
+            burst_ns in 0u64..100_000_000,
+            arrivals in prop::collection::vec((0u64..5_000_000, 0u64..2_000_000), 1..60),
+        ) {
+            let rate = rate(per_s, burst_ns);
+            let sent = send(&mut Gcra::new(rate), &arrivals);
+            prop_assert!(within_bound(&sent, rate));
+        }
+
+        #[test]
+        fn a_request_goes_at_the_very_first_instant_that_conforms(
+            per_s in 1u64..5_000_000_000,
+            burst_ns in 0u64..10_000_000,
+            before in 1u64..1_000_000,
+            cost in 1u64..1_000_000,
+        ) {
+            let rate = rate(per_s, burst_ns);
+            let mut gcra = Gcra::new(rate);
+            gcra.charge(0, before);
+            let at_ns = gcra.conforms_at_ns(0, cost);
+            prop_assert_eq!(gcra.conforms_at_ns(at_ns, cost), at_ns);
+            if at_ns > 0 {
+                prop_assert!(gcra.conforms_at_ns(at_ns - 1, cost) == at_ns);
+            }
+        }
+    }
+}
