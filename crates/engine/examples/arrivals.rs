@@ -11,8 +11,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::clock::{Clock, MonotonicClock};
-use engine::drive::{Pulse, Stop, drive};
+use engine::drive::{Stop, drive};
+use engine::pulse::Pulse;
 use engine::schedule::{ConstantInstants, Open, PoissonInstants, Schedule};
+use engine::steps::Steps;
 use engine::worker::{Assigned, Handover, Plain, Worker};
 use metrics::recorder::Tally;
 use target::{Completion, Target, TargetError, Wait};
@@ -86,8 +88,6 @@ fn stream(arrival: Arrival) -> Stream {
 fn issue<S: Schedule>(schedule: S, arrival: Arrival) -> Vec<u64> {
     let assigned = Assigned {
         lane: 0,
-        first_step: 0,
-        stride: 1,
         queue_depth: 32,
         interval_ns: 1_000_000_000,
         end_ns: SECONDS * 1_000_000_000,
@@ -100,8 +100,15 @@ fn issue<S: Schedule>(schedule: S, arrival: Arrival) -> Vec<u64> {
         pending: Vec::with_capacity(32),
     };
     let ops = OpStream::new(&stream(arrival), 1);
-    let mut worker =
-        Worker::new(assigned, ops, schedule, Plain, Recycle(Vec::new()), Box::default());
+    let mut worker = Worker::new(
+        assigned,
+        ops,
+        Steps::own(),
+        schedule,
+        Plain,
+        Recycle(Vec::new()),
+        Box::default(),
+    );
     let stop = Arc::new(Stop::new());
     drive(&mut worker, &mut target, &clock, &stop, &Pulse::default())
         .expect("this target never fails");
@@ -150,7 +157,7 @@ fn main() {
     let mut declared = 0usize;
     while engine::schedule::Instants::peek_ns(&instants) < SECONDS * 1_000_000_000 {
         declared += 1;
-        engine::schedule::Instants::next(&mut instants);
+        engine::schedule::Instants::skip(&mut instants, 1);
     }
     let error = (arrived_ns.len() as f64 - declared as f64).abs() / declared as f64;
     println!("rate_error_poisson {error:.6} 0.001");

@@ -1,5 +1,6 @@
 //! Gathers the tallies of all workers into the intervals of the host.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use metrics::interval::{Interval, StreamInterval, WorkerInterval};
@@ -7,7 +8,7 @@ use metrics::recorder::Tally;
 use rtrb::{Consumer, Producer};
 
 use crate::cpu::{self, ProcessCpu};
-use crate::drive::Pulse;
+use crate::pulse::Pulse;
 use crate::worker::Handover;
 
 /// Empty tallies that a worker owns beside the one it records into.
@@ -36,6 +37,10 @@ impl Handover for WorkerEnd {
         let pushed = self.full.push(Full { tally, end_ns });
         pushed.expect("the ring has room for every tally of the worker");
     }
+
+    fn is_abandoned(&self) -> bool {
+        self.empty.is_abandoned()
+    }
 }
 
 /// The collector's end, and what it knows of the worker.
@@ -49,6 +54,22 @@ pub(crate) struct CollectorEnd {
     tid: i32,
     pulse: Arc<Pulse>,
     cpu_ns: u64,
+    /// Number of the interval of which its part comes next.
+    next_index: u32,
+    /// It sits in a call that does not return; nothing more is expected of it.
+    is_left_behind: bool,
+}
+
+impl CollectorEnd {
+    /// Its part of interval `index` has come, or never will.
+    fn is_past(&self, index: u32) -> bool {
+        self.next_index > index || self.is_gone()
+    }
+
+    /// Nothing more will come.
+    fn is_gone(&self) -> bool {
+        self.is_left_behind || (self.full.is_abandoned() && self.full.is_empty())
+    }
 }
 
 /// Both ends of a worker's handover, and the tally it begins with.
@@ -65,20 +86,42 @@ pub(crate) fn handover(
     }
     let worker = WorkerEnd { full: full_in, empty: empty_out };
     let (full, empty) = (full_out, empty_in);
-    let collector = CollectorEnd { full, empty, stream, lane, open, tid: 0, pulse, cpu_ns: 0 };
+    let collector = CollectorEnd {
+        full,
+        empty,
+        stream,
+        lane,
+        open,
+        tid: 0,
+        pulse,
+        cpu_ns: 0,
+        next_index: 0,
+        is_left_behind: false,
+    };
     (worker, collector, Box::default())
 }
 
-/// Builds the host's intervals in order.
+/// Builds the host's intervals in order. Tallies are taken as they come and go back at once, so
+/// that a worker that hangs holds nobody up but itself.
 #[derive(Debug)]
 pub(crate) struct Collector {
     ends: Vec<CollectorEnd>,
     streams: usize,
     interval_ns: u64,
+    /// Number of the front of `pending`.
     next_index: u32,
+    pending: VecDeque<Pending>,
     process: ProcessCpu,
-    /// CPU times sampled at the edge of the interval that is being gathered.
-    sampled: Option<ProcessCpu>,
+}
+
+/// An interval of which parts are still to come.
+#[derive(Debug)]
+struct Pending {
+    interval: Interval,
+    /// Some worker has delivered its part.
+    has_part: bool,
+    /// CPU times were read at its edge.
+    is_sampled: bool,
 }
 
 impl Collector {
@@ -88,8 +131,8 @@ impl Collector {
             streams,
             interval_ns,
             next_index: 0,
+            pending: VecDeque::new(),
             process: ProcessCpu::read(),
-            sampled: None,
         }
     }
 
@@ -103,69 +146,112 @@ impl Collector {
         self.process = ProcessCpu::read();
     }
 
-    /// The edge of the interval that is being gathered, in nanoseconds from the run's start.
+    /// The next edge at which CPU times are to be read, in nanoseconds from the run's start.
     pub(crate) fn next_edge_ns(&self) -> u64 {
-        (u64::from(self.next_index) + 1) * self.interval_ns
+        let sampled = self.pending.iter().take_while(|pending| pending.is_sampled).count();
+        (u64::from(self.next_index) + sampled as u64 + 1) * self.interval_ns
     }
 
-    /// The interval that is being gathered, if every worker has delivered its part. Called at or
-    /// after its edge.
-    pub(crate) fn gather(&mut self) -> Option<Interval> {
-        let process = *self.sampled.get_or_insert_with(ProcessCpu::read);
-        let delivered = |end: &CollectorEnd| !end.full.is_empty();
-        let complete = self.ends.iter().all(|end| delivered(end) || end.full.is_abandoned());
-        // A worker may deliver its last tally and go between the two looks.
-        if !complete || !self.ends.iter().any(delivered) {
-            return None;
+    /// Reads CPU times where an edge has passed, and takes every tally that has come.
+    pub(crate) fn poll(&mut self, now_ns: u64) {
+        while now_ns >= self.next_edge_ns() {
+            let index = (self.next_edge_ns() / self.interval_ns - 1) as u32;
+            let process = ProcessCpu::read();
+            self.sample(index, process);
         }
-        let start_ns = u64::from(self.next_index) * self.interval_ns;
-        let (process_user_ns, process_system_ns) = process.since(&self.process);
-        let mut interval = Interval {
-            index: self.next_index,
-            start_ns,
-            end_ns: start_ns,
-            streams: vec![StreamInterval::default(); self.streams],
-            workers: Vec::with_capacity(self.ends.len()),
-            process_user_ns,
-            process_system_ns,
-        };
-        for end in &mut self.ends {
-            if let Ok(Full { mut tally, end_ns }) = end.full.pop() {
-                debug_assert_eq!(tally.index, self.next_index, "tallies come in order");
-                interval.end_ns = interval.end_ns.max(end_ns);
-                tally.drain_into(end.open, &mut interval.streams[end.stream]);
+        for place in 0..self.ends.len() {
+            while let Ok(Full { mut tally, end_ns }) = self.ends[place].full.pop() {
+                let index = tally.index;
+                self.pending(index);
+                let pending = &mut self.pending[(index - self.next_index) as usize];
+                let end = &mut self.ends[place];
+                debug_assert_eq!(index, end.next_index, "tallies come in order");
+                pending.has_part = true;
+                pending.interval.end_ns = pending.interval.end_ns.max(end_ns);
+                tally.drain_into(end.open, &mut pending.interval.streams[end.stream]);
+                end.next_index = index + 1;
                 // The worker is gone where this fails, and needs no empty tally.
                 drop(end.empty.push(tally));
             }
-            let at_end = end.pulse.cpu_at_end_ns();
-            let cpu_ns = at_end.or_else(|| cpu::thread_cpu_ns(end.tid)).unwrap_or(end.cpu_ns);
-            let (stream, lane, used_ns) =
-                (end.stream as u32, end.lane, cpu_ns.saturating_sub(end.cpu_ns));
-            end.cpu_ns = cpu_ns;
-            match interval.workers.last_mut() {
-                // The threads of one lane follow each other and are one worker.
-                Some(worker) if worker.stream == stream && worker.lane == lane => {
-                    worker.cpu_ns += used_ns;
-                }
-                _ => interval.workers.push(WorkerInterval { stream, lane, cpu_ns: used_ns }),
+        }
+    }
+
+    /// The next interval, if every worker has delivered its part.
+    pub(crate) fn take(&mut self) -> Option<Interval> {
+        let front = self.pending.front()?;
+        let is_complete = self.ends.iter().all(|end| end.is_past(self.next_index));
+        if !is_complete || !front.has_part {
+            return None;
+        }
+        if !front.is_sampled {
+            // The last interval of a run ends before its edge.
+            self.sample(self.next_index, ProcessCpu::read());
+        }
+        let Pending { mut interval, .. } = self.pending.pop_front()?;
+        self.next_index += 1;
+        let left_behind = self.ends.iter().any(|end| end.is_left_behind);
+        for stream in &mut interval.streams {
+            assert!(stream.is_balanced(), "issued = completed + failed + outstanding: {stream:?}");
+            if left_behind && i64::try_from(stream.backlog_end).is_err() {
+                // Who counts what is due hangs: the backlog is not known.
+                (stream.backlog_end, stream.backlog_time_ns) = (0, 0);
             }
         }
-        for stream in &interval.streams {
-            assert!(stream.is_balanced(), "issued = completed + failed + outstanding: {stream:?}");
-        }
-        self.process = process;
-        self.sampled = None;
-        self.next_index += 1;
         Some(interval)
+    }
+
+    /// Expects nothing more of a worker.
+    pub(crate) fn leave_behind(&mut self, number: usize) {
+        self.ends[number].is_left_behind = true;
     }
 
     /// Every worker has gone: edges need not be awaited any more.
     pub(crate) fn are_workers_gone(&self) -> bool {
-        self.ends.iter().all(|end| end.full.is_abandoned())
+        self.ends.iter().all(|end| end.is_left_behind || end.full.is_abandoned())
     }
 
-    /// Every worker has gone and everything it delivered was gathered.
+    /// Every worker has gone and everything it delivered was taken.
     pub(crate) fn is_done(&self) -> bool {
-        self.ends.iter().all(|end| end.full.is_abandoned() && end.full.is_empty())
+        self.ends.iter().all(CollectorEnd::is_gone)
+            && !self.pending.iter().any(|pending| pending.has_part)
+    }
+
+    /// The pending interval `index`, made if it is new.
+    fn pending(&mut self, index: u32) -> &mut Pending {
+        while self.next_index + self.pending.len() as u32 <= index {
+            let index = self.next_index + self.pending.len() as u32;
+            let start_ns = u64::from(index) * self.interval_ns;
+            let streams = vec![StreamInterval::default(); self.streams];
+            let interval =
+                Interval { index, start_ns, end_ns: start_ns, streams, ..Interval::default() };
+            self.pending.push_back(Pending { interval, has_part: false, is_sampled: false });
+        }
+        &mut self.pending[(index - self.next_index) as usize]
+    }
+
+    /// Charges the CPU time since the last reading to interval `index`.
+    fn sample(&mut self, index: u32, process: ProcessCpu) {
+        let (user_ns, system_ns) = process.since(&self.process);
+        self.process = process;
+        let mut workers: Vec<WorkerInterval> = Vec::with_capacity(self.ends.len());
+        for end in &mut self.ends {
+            let at_end = end.pulse.cpu_at_end_ns();
+            let cpu_ns = at_end.or_else(|| cpu::thread_cpu_ns(end.tid)).unwrap_or(end.cpu_ns);
+            let used_ns = cpu_ns.saturating_sub(end.cpu_ns);
+            let (stream, lane) = (end.stream as u32, end.lane);
+            end.cpu_ns = cpu_ns;
+            match workers.last_mut() {
+                // The threads of one lane follow each other and are one worker.
+                Some(worker) if worker.stream == stream && worker.lane == lane => {
+                    worker.cpu_ns += used_ns;
+                }
+                _ => workers.push(WorkerInterval { stream, lane, cpu_ns: used_ns }),
+            }
+        }
+        let pending = self.pending(index);
+        pending.is_sampled = true;
+        pending.interval.process_user_ns = user_ns;
+        pending.interval.process_system_ns = system_ns;
+        pending.interval.workers = workers;
     }
 }

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 use target::{Completion, Target, TargetError, Wait};
+use workload::outcome::ErrorKind;
 
 use crate::clock::Clock;
+use crate::pulse::Pulse;
 use crate::schedule::Schedule;
 use crate::slots::Slot;
 use crate::worker::{DataPath, Handover, Worker};
@@ -21,18 +23,21 @@ const SPIN_NS: u64 = 100_000;
 pub struct Stop {
     level: AtomicU8,
     above: Option<Arc<Stop>>,
+    /// Where the run ends by a wish to finish the interval, in nanoseconds from its start plus one;
+    /// 0 until it is fixed.
+    end_ns_plus_one: AtomicU64,
 }
 
 impl Stop {
     /// No wish.
     pub const fn new() -> Stop {
-        Stop { level: AtomicU8::new(0), above: None }
+        Stop { level: AtomicU8::new(0), above: None, end_ns_plus_one: AtomicU64::new(0) }
     }
 
     /// No wish of its own, but heeds those of `above`: ending one run does not end the plan, ending
     /// the plan ends the run.
     pub const fn below(above: Arc<Stop>) -> Stop {
-        Stop { level: AtomicU8::new(0), above: Some(above) }
+        Stop { level: AtomicU8::new(0), above: Some(above), end_ns_plus_one: AtomicU64::new(0) }
     }
 
     /// Finish the interval, then end.
@@ -55,42 +60,21 @@ impl Stop {
         self.level() > 1
     }
 
+    /// Fixes the edge at which all workers of a run end together, once.
+    pub(crate) fn fix_end(&self, end_ns: u64) {
+        let keep = |now| if now == 0 { Some(end_ns + 1) } else { None };
+        // An end that is fixed already stays: the closure then says `None`, which is no failure.
+        let _ = self.end_ns_plus_one.fetch_update(Ordering::Relaxed, Ordering::Relaxed, keep);
+    }
+
+    /// The edge at which the run ends, once it is fixed.
+    pub(crate) fn end_ns(&self) -> Option<u64> {
+        self.end_ns_plus_one.load(Ordering::Relaxed).checked_sub(1)
+    }
+
     fn level(&self) -> u8 {
         let above = self.above.as_ref().map_or(0, |above| above.level());
         self.level.load(Ordering::Relaxed).max(above)
-    }
-}
-
-/// What a worker shows to whoever watches it from outside, at the price of a plain store for each
-/// turn of its loop.
-#[derive(Debug, Default)]
-pub struct Pulse {
-    /// When it last went around its loop, in nanoseconds from the run's start; `u64::MAX` once it
-    /// has ended.
-    seen_ns: AtomicU64,
-    /// CPU time of the worker's thread when its loop ended, in nanoseconds; 0 before.
-    cpu_at_end_ns: AtomicU64,
-}
-
-impl Pulse {
-    #[inline]
-    fn beat(&self, now_ns: u64) {
-        self.seen_ns.store(now_ns, Ordering::Relaxed);
-    }
-
-    /// Notes the CPU time that the thread had used when its loop ended.
-    pub(crate) fn ended(&self, cpu_ns: u64) {
-        self.cpu_at_end_ns.store(cpu_ns, Ordering::Release);
-    }
-
-    /// The CPU time that the thread had used when its loop ended, if it has.
-    pub(crate) fn cpu_at_end_ns(&self) -> Option<u64> {
-        Some(self.cpu_at_end_ns.load(Ordering::Acquire)).filter(|ns| *ns > 0)
-    }
-
-    /// Whether the loop has not gone around for longer than `deadline_ns`.
-    pub fn is_stuck(&self, now_ns: u64, deadline_ns: u64) -> bool {
-        now_ns.saturating_sub(self.seen_ns.load(Ordering::Relaxed)) > deadline_ns
     }
 }
 
@@ -127,15 +111,19 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
 ) -> Result<DriveEnd, TargetError> {
     let mut done: Vec<Completion> = Vec::with_capacity(worker.queue_depth());
     let mut give_up_ns = u64::MAX;
-    let mut edge_ns = worker.next_edge_ns();
+    let overdue_check_ns = worker.overdue_check_ns();
     let mut now_ns = clock.now_ns();
+    let mut next_check_ns = now_ns + overdue_check_ns;
     loop {
-        pulse.beat(now_ns);
+        pulse.busy(now_ns, worker.next_step());
         worker.issue_due(now_ns, target)?;
         if worker.is_finished(now_ns) {
             worker.close(now_ns);
-            pulse.beat(u64::MAX);
+            pulse.idle();
             return Ok(DriveEnd::Drained);
+        }
+        if worker.is_idle() {
+            pulse.idle();
         }
         let ahead_ns = worker.wake_ns(now_ns).saturating_sub(now_ns);
         target.reap(wait::<S>(ahead_ns), &mut done)?;
@@ -143,19 +131,27 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
         worker.complete(now_ns, &mut done, target);
 
         if stop.is_requested() {
-            worker.end_at(if stop.is_now() { now_ns } else { worker.next_edge_ns() });
             if stop.is_now() {
+                worker.end_at(now_ns);
                 give_up_ns = give_up_ns.min(now_ns + STOP_NOW_GRACE_NS);
+            } else if let Some(end_ns) = stop.end_ns() {
+                worker.end_at(end_ns.max(now_ns));
             }
         }
-        let at_edge = worker.next_edge_ns() != edge_ns;
-        edge_ns = worker.next_edge_ns();
-        let is_overdue = at_edge && worker.is_overdue(now_ns);
+        if now_ns < next_check_ns && now_ns < give_up_ns {
+            continue;
+        }
+        next_check_ns = now_ns + overdue_check_ns;
+        let is_overdue = worker.is_overdue(now_ns);
         if is_overdue || now_ns >= give_up_ns {
-            let oldest = worker.give_up(now_ns);
+            let (reason, end): (_, fn(Vec<Slot>) -> DriveEnd) = if is_overdue {
+                (ErrorKind::Deadline, DriveEnd::Overdue)
+            } else {
+                (ErrorKind::LeftBehind, DriveEnd::LeftBehind)
+            };
+            let oldest = worker.give_up(now_ns, reason);
             worker.close(now_ns);
-            pulse.beat(u64::MAX);
-            let end = if is_overdue { DriveEnd::Overdue } else { DriveEnd::LeftBehind };
+            pulse.idle();
             return Ok(end(oldest));
         }
     }

@@ -12,9 +12,11 @@ pub mod clock;
 pub mod drive;
 pub mod probe;
 pub mod processor;
+pub mod pulse;
 pub mod run;
 pub mod schedule;
 pub mod slots;
+pub mod steps;
 pub mod tiles;
 pub mod worker;
 

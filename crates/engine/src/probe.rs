@@ -43,8 +43,8 @@ pub fn choose(wanted: EngineChoice, trial: &Trial) -> Result<EngineUsed, TargetE
     let depth = trial.queue_depth.clamp(1, 64);
     let (mut ring_best, mut psync_best) = (0.0f64, 0.0f64);
     for _ in 0..ROUNDS {
-        match RingFiles::open(&trial.access, depth) {
-            Ok(target) => ring_best = ring_best.max(rate(target, depth, trial)?),
+        match RingFiles::open(&trial.access, depth).and_then(|t| rate(t, depth, trial)) {
+            Ok(rate) => ring_best = ring_best.max(rate),
             Err(TargetError::Drive { source, .. }) => {
                 return Ok(EngineUsed {
                     engine: EngineChoice::Psync,
@@ -75,6 +75,7 @@ fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, Targe
     let mut free: Vec<u32> = (0..depth).collect();
     let mut done: Vec<Completion> = Vec::with_capacity(depth as usize);
     let (mut index, mut completed) = (0u64, 0u64);
+    let mut refused = None;
     let began = Instant::now();
     while began.elapsed() < TRIAL {
         while let Some(tag) = free.pop() {
@@ -90,7 +91,10 @@ fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, Targe
             index += 1;
         }
         target.reap(Wait::Precise(TRIAL), &mut done)?;
-        completed += done.len() as u64;
+        let succeeded = done.iter().filter(|completion| completion.result == size as i32);
+        completed += succeeded.count() as u64;
+        let errno = done.iter().map(|completion| -completion.result).find(|number| *number > 0);
+        refused = refused.or(errno);
         free.extend(done.drain(..).map(|completion| completion.tag));
     }
     let rate = completed as f64 / began.elapsed().as_secs_f64();
@@ -100,6 +104,12 @@ fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, Targe
             break;
         }
         free.extend(done.drain(..).map(|completion| completion.tag));
+    }
+    if completed == 0
+        && let Some(errno) = refused
+    {
+        let source = std::io::Error::from_raw_os_error(errno);
+        return Err(TargetError::Drive { target: "trial reads".to_owned(), source });
     }
     Ok(rate)
 }

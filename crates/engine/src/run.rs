@@ -2,7 +2,8 @@
 //! how it ended.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -10,13 +11,14 @@ use std::time::{Duration, Instant};
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use target::TargetError;
-use workload::op::Op;
+use workload::op::OpStream;
 use workload::plan::{Assignment, EngineChoice, Stream};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::{self, Collector, CollectorEnd};
-use crate::drive::{Pulse, STOP_NOW_GRACE_NS, Stop};
-use crate::thread::{Ended, Message, StartLine, Thread, jobs};
+use crate::drive::{STOP_NOW_GRACE_NS, Stop};
+use crate::pulse::Pulse;
+use crate::thread::{self, Ended, Job, Message, StartLine, Thread, jobs};
 
 /// Most threads of one run; a psync run needs one for each outstanding operation.
 pub const THREADS_MAX: u64 = 2048;
@@ -24,10 +26,14 @@ pub const THREADS_MAX: u64 = 2048;
 const READY_WITHIN: Duration = Duration::from_secs(60);
 /// A worker's stack: its loop is flat, and psync may need two thousand of them.
 const STACK_BYTES: usize = 256 << 10;
-/// Longest sleep of the conducting thread.
-const NAP: Duration = Duration::from_millis(20);
-/// Its sleep while some worker's part of an ended interval is still missing.
-const STRAGGLER_NAP: Duration = Duration::from_micros(200);
+/// Shortest and longest sleep of the conducting thread.
+const NAP_MIN: Duration = Duration::from_micros(200);
+const NAP_MAX: Duration = Duration::from_millis(10);
+/// Within this time every worker that is not held up by its target has gone around its loop.
+const HEARD_WITHIN_NS: u64 = 250_000_000;
+/// A worker with a ring looks at its own operations; only one that hangs for longer than this
+/// beyond their deadline is given up from outside.
+const RING_GRACE_NS: u64 = 1_000_000_000;
 /// From "all workers are ready" to the run's start.
 const LEAD: Duration = Duration::from_millis(5);
 
@@ -86,8 +92,10 @@ pub enum EngineError {
 pub struct RunEnd {
     /// How.
     pub outcome: Outcome,
-    /// Particulars for a reader: mismatches, operations that hang.
+    /// Operations that were given up and targets that failed, one line each.
     pub details: Vec<String>,
+    /// Data that was not what had been written, one line for each place.
+    pub mismatches: Vec<String>,
 }
 
 /// Runs an assignment to its end. `on_interval` gets every interval as soon as it is complete, and
@@ -101,7 +109,9 @@ pub fn run(
     on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
 ) -> Result<RunEnd, EngineError> {
     let run = &request.assignment.run;
-    let (crew, ends) = Crew::launch(request, stop)?;
+    let jobs = jobs(request)?;
+    let files = Identities::of(request)?;
+    let (crew, ends) = Crew::launch(jobs, stop)?;
     let tids = crew.await_ready().inspect_err(|_| crew.start_line.announce(None))?;
     let mut collector = Collector::new(ends, run.streams.len(), run.phases.interval_ns);
     collector.start(&tids);
@@ -112,32 +122,45 @@ pub fn run(
     let mut watch = Watch {
         running: crew.members.len(),
         crew,
-        end: RunEnd { outcome: Outcome::Done, details: Vec::new() },
-        broken: None,
+        end: RunEnd { outcome: Outcome::Done, details: Vec::new(), mismatches: Vec::new() },
+        died: None,
     };
     loop {
-        if let Some(interval) = collector.gather_at_edge(&clock) {
+        nap(&collector, &clock);
+        collector.poll(clock.now_ns());
+        while let Some(interval) = collector.take() {
             if let ControlFlow::Break(reason) = on_interval(interval) {
                 stop.now();
                 watch.end.outcome = Outcome::Failed { reason };
             }
-            continue;
         }
         watch.listen(stop);
         if watch.running == 0 && collector.is_done() {
             break;
         }
-        // A worker that sits in a blocking call cannot look at the clock itself.
-        if request.engine == EngineChoice::Psync && watch.running > 0 {
-            let patience_ns =
-                if stop.is_now() { STOP_NOW_GRACE_NS } else { run.operation_deadline_ns };
-            if let Some(stuck) = watch.crew.stuck(patience_ns, clock.now_ns()) {
-                watch.leave_behind(stuck, patience_ns, stop);
-                break;
-            }
+        if stop.is_requested() && stop.end_ns().is_none() {
+            // Far enough ahead for every worker to hear of it before it comes.
+            let ahead_ns = clock.now_ns() + HEARD_WITHIN_NS;
+            stop.fix_end(ahead_ns.next_multiple_of(run.phases.interval_ns));
+        }
+        for number in watch.crew.stuck(stop, request, clock.now_ns()) {
+            collector.leave_behind(number);
+            watch.leave_behind(number, request, clock.now_ns(), stop);
         }
     }
+    if let Some(replaced) = files.replaced() {
+        watch.fail(replaced);
+    }
     watch.finish(stop)
+}
+
+/// Sleeps a little: to the edge at which CPU times are read, if it is near.
+fn nap(collector: &Collector, clock: &impl Clock) {
+    if collector.are_workers_gone() {
+        return;
+    }
+    let ahead = Duration::from_nanos(collector.next_edge_ns().saturating_sub(clock.now_ns()));
+    std::thread::sleep(ahead.clamp(NAP_MIN, NAP_MAX));
 }
 
 /// The threads of a run, as seen by the one that conducts them.
@@ -152,6 +175,9 @@ struct Member {
     stream: String,
     lane: u32,
     pulse: Arc<Pulse>,
+    stream_index: usize,
+    /// It sits in a call that does not return, or has ended.
+    is_over: bool,
 }
 
 impl std::fmt::Display for Member {
@@ -163,11 +189,7 @@ impl std::fmt::Display for Member {
 impl Crew {
     /// Starts a thread for each job; they open their targets and wait. All memory that is handed
     /// over later is allocated here, before anything is measured.
-    fn launch(
-        request: &Request<'_>,
-        stop: &Arc<Stop>,
-    ) -> Result<(Crew, Vec<CollectorEnd>), EngineError> {
-        let jobs = jobs(request)?;
+    fn launch(jobs: Vec<Job>, stop: &Arc<Stop>) -> Result<(Crew, Vec<CollectorEnd>), EngineError> {
         let (sender, messages) = channel();
         let start_line = Arc::new(StartLine::default());
         let mut crew = Crew { members: Vec::with_capacity(jobs.len()), start_line, messages };
@@ -178,6 +200,8 @@ impl Crew {
                 stream: job.stream.name.clone(),
                 lane: job.assigned.lane,
                 pulse: Arc::clone(&pulse),
+                stream_index: job.stream_index,
+                is_over: false,
             });
             let open = job.stream.arrival.offered_rate().is_some();
             let (worker_end, collector_end, tally) =
@@ -219,9 +243,15 @@ impl Crew {
         Ok(tids)
     }
 
-    /// The first thread whose loop has not gone around for longer than `patience_ns`.
-    fn stuck(&self, patience_ns: u64, now_ns: u64) -> Option<usize> {
-        self.members.iter().position(|member| member.pulse.is_stuck(now_ns, patience_ns))
+    /// The threads that sit in a call for longer than they may.
+    fn stuck(&self, stop: &Stop, request: &Request<'_>, now_ns: u64) -> Vec<usize> {
+        let deadline_ns = request.assignment.run.operation_deadline_ns;
+        let mut patience_ns = if stop.is_now() { STOP_NOW_GRACE_NS } else { deadline_ns };
+        if request.engine != EngineChoice::Psync {
+            patience_ns += RING_GRACE_NS;
+        }
+        let is_stuck = |m: &Member| !m.is_over && m.pulse.stalled_ns(now_ns) > patience_ns;
+        (0..self.members.len()).filter(|number| is_stuck(&self.members[*number])).collect()
     }
 
     fn failed(&self, number: usize, source: TargetError) -> EngineError {
@@ -234,95 +264,84 @@ impl Crew {
     }
 }
 
-impl Collector {
-    /// Waits a little for the edge of the interval that is being gathered, then gathers it if it is
-    /// complete.
-    fn gather_at_edge(&mut self, clock: &impl Clock) -> Option<Interval> {
-        let ahead = Duration::from_nanos(self.next_edge_ns().saturating_sub(clock.now_ns()));
-        if !ahead.is_zero() && !self.are_workers_gone() {
-            // Short naps, so that errors and ends need not wait for a long interval's edge.
-            std::thread::sleep(ahead.min(NAP));
-            if ahead > NAP && !self.are_workers_gone() {
-                return None;
-            }
-        }
-        let gathered = self.gather();
-        if gathered.is_none() && !self.is_done() {
-            std::thread::sleep(STRAGGLER_NAP);
-        }
-        gathered
-    }
-}
-
 /// What the conducting thread hears while workers run.
 struct Watch {
     crew: Crew,
     running: usize,
     end: RunEnd,
-    broken: Option<EngineError>,
+    died: Option<EngineError>,
 }
 
 impl Watch {
     /// Takes every message that has arrived.
     fn listen(&mut self, stop: &Stop) {
         while let Ok(message) = self.crew.messages.try_recv() {
-            match message {
+            let number = match message {
                 Message::Ready(..) => continue,
-                Message::Ended(number, Ok(ended)) => self.note(number, ended, stop),
+                Message::Ended(number, Ok(ended)) => {
+                    self.note(number, ended, stop);
+                    number
+                }
                 Message::Ended(number, Err(source)) => {
-                    self.broken.get_or_insert(self.crew.failed(number, source));
+                    self.fail(self.crew.failed(number, source).to_string());
                     stop.now();
+                    number
                 }
                 Message::Died(number) => {
-                    self.broken.get_or_insert(self.crew.died(number));
+                    self.died.get_or_insert(self.crew.died(number));
                     stop.now();
+                    number
                 }
-            }
+            };
+            self.is_over(number);
+        }
+    }
+
+    fn is_over(&mut self, number: usize) {
+        let is_over = &mut self.crew.members[number].is_over;
+        if !std::mem::replace(is_over, true) {
             self.running -= 1;
+        }
+    }
+
+    /// Notes a failure; the first one is the reason, further ones are particulars.
+    fn fail(&mut self, reason: String) {
+        match self.end.outcome {
+            Outcome::Failed { .. } => self.end.details.push(reason),
+            _ => self.end.outcome = Outcome::Failed { reason },
         }
     }
 
     /// Notes what a worker tells at its end.
     fn note(&mut self, number: usize, ended: Ended, stop: &Stop) {
-        let member = &self.crew.members[number];
+        let member = self.crew.members[number].to_string();
         if ended.is_overdue {
-            self.end.outcome = Outcome::Failed {
-                reason: "operations did not return within their deadline".to_owned(),
-            };
+            self.end.outcome = overdue();
             stop.now();
         }
-        for slot in &ended.not_returned {
-            let Op { kind, file, offset_bytes, size_bytes, index } = slot.op;
-            self.end.details.push(format!(
-                "{member}: {} of {size_bytes} bytes at offset {offset_bytes} of file {file} \
-                 (operation {index}), issued {:.3} s after the start, never returned",
-                kind.name(),
-                slot.issued_ns as f64 / 1e9,
-            ));
-        }
-        for mismatch in ended.mismatches {
-            self.end.details.push(format!("{member}: {mismatch}"));
-        }
+        let told = |line: &String| format!("{member}: {line}");
+        self.end.details.extend(ended.not_returned.iter().map(told));
+        self.end.mismatches.extend(ended.mismatches.iter().map(told));
     }
 
     /// Gives up a worker that sits in a blocking call: its thread cannot be ended from outside and
     /// is left to the end of the process.
-    fn leave_behind(&mut self, number: usize, patience_ns: u64, stop: &Stop) {
-        self.end.details.push(format!(
-            "{}: a blocking call has not returned for {} s",
-            self.crew.members[number],
-            patience_ns / 1_000_000_000
-        ));
+    fn leave_behind(&mut self, number: usize, request: &Request<'_>, now_ns: u64, stop: &Stop) {
+        let Member { stream_index, lane, pulse, .. } = &self.crew.members[number];
+        let run = &request.assignment.run;
+        let stream = &run.streams[*stream_index];
+        let op = OpStream::new(stream, run.seed).op(*lane, pulse.step());
+        let told = thread::describe(&op, &stream.file_set(), pulse.stalled_ns(now_ns));
+        self.end.details.push(format!("{}: {told}", self.crew.members[number]));
         if !stop.is_now() {
-            self.end.outcome = Outcome::Failed {
-                reason: "an operation did not return within its deadline".to_owned(),
-            };
+            self.end.outcome = overdue();
             stop.now();
         }
+        self.is_over(number);
     }
 
     fn finish(mut self, stop: &Stop) -> Result<RunEnd, EngineError> {
-        if let Some(error) = self.broken {
+        if let Some(error) = self.died {
             return Err(error);
         }
         if self.end.outcome == Outcome::Done && stop.is_requested() {
@@ -332,8 +351,47 @@ impl Watch {
     }
 }
 
+fn overdue() -> Outcome {
+    Outcome::Failed { reason: "operations did not return within their deadline".to_owned() }
+}
+
+/// Which files a run works on, to be recognised at its end.
+struct Identities(Vec<(PathBuf, (u64, u64))>);
+
+impl Identities {
+    fn of(request: &Request<'_>) -> Result<Identities, EngineError> {
+        let Some(directory) = &request.directory else { return Ok(Identities(Vec::new())) };
+        let mut all = Vec::new();
+        for stream in &request.assignment.run.streams {
+            for path in file_paths(directory, stream) {
+                let found = identity(&path).map_err(|source| EngineError::Target {
+                    stream: stream.name.clone(),
+                    lane: 0,
+                    source: TargetError::Open { path: path.display().to_string(), source },
+                })?;
+                all.push((path, found));
+            }
+        }
+        Ok(Identities(all))
+    }
+
+    /// What happened to the first file that is not there any more, in words.
+    fn replaced(&self) -> Option<String> {
+        let gone = |(path, before): &&(PathBuf, (u64, u64))| {
+            identity(path).map_or(true, |now| now != *before)
+        };
+        let (path, _) = self.0.iter().find(gone)?;
+        Some(format!("{} was removed or replaced while the run worked on it", path.display()))
+    }
+}
+
+fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    let found = std::fs::symlink_metadata(path)?;
+    Ok((found.dev(), found.ino()))
+}
+
 /// The files of a stream in its directory, in the order of `Op::file`.
-pub fn file_paths(directory: &std::path::Path, stream: &Stream) -> Vec<PathBuf> {
+pub fn file_paths(directory: &Path, stream: &Stream) -> Vec<PathBuf> {
     let set = stream.file_set();
     (0..set.files).map(|index| directory.join(set.file_name(index))).collect()
 }

@@ -1,6 +1,7 @@
 //! What each thread of a run is to do: one per worker with a ring, or one per outstanding operation
 //! with blocking calls; and the thread itself, from opening its target to its last tally.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
@@ -13,15 +14,19 @@ use target::ring::RingFiles;
 use target::{Target, TargetError};
 use workload::arrival::Arrival;
 use workload::data::TileMaker;
-use workload::op::OpStream;
-use workload::plan::{EngineChoice, Stream};
+use workload::op::{Op, OpStream};
+use workload::plan::{EngineChoice, FileSet, Stream};
 
-use crate::clock::MonotonicClock;
+use crate::clock::{Clock, MonotonicClock};
 use crate::collect::WorkerEnd;
-use crate::drive::{DriveEnd, Pulse, Stop, drive};
+use crate::drive::{DriveEnd, Stop, drive};
+use crate::pulse::Pulse;
 use crate::run::{EngineError, Request, THREADS_MAX, file_paths};
-use crate::schedule::{Closed, ConstantInstants, Open, PoissonInstants, Schedule, Thinking};
+use crate::schedule::{
+    Closed, ConstantInstants, Instants, Open, PoissonInstants, Schedule, Thinking,
+};
 use crate::slots::Slot;
+use crate::steps::Steps;
 use crate::tiles::{Generations, Tiles};
 use crate::worker::{Assigned, DataPath, Plain, Worker};
 
@@ -30,8 +35,10 @@ pub(crate) struct Job {
     pub(crate) stream_index: usize,
     pub(crate) stream: Stream,
     pub(crate) assigned: Assigned,
-    pub(crate) schedule_lane: u32,
-    pub(crate) schedule_lanes: u32,
+    /// Where the threads of a lane take their steps; a worker that does its lane alone has none.
+    pub(crate) shared_steps: Option<Arc<AtomicU64>>,
+    /// It counts what is due for all threads of its lane.
+    pub(crate) counts_due: bool,
     pub(crate) run_seed: u64,
     pub(crate) access: Option<FileAccess>,
     pub(crate) engine: EngineChoice,
@@ -51,7 +58,8 @@ pub(crate) enum Message {
 }
 
 pub(crate) struct Ended {
-    pub(crate) not_returned: Vec<Slot>,
+    /// Outstanding operations that were given up, in words, the oldest first.
+    pub(crate) not_returned: Vec<String>,
     /// They are older than their deadline; otherwise the run was stopped before.
     pub(crate) is_overdue: bool,
     pub(crate) mismatches: Vec<String>,
@@ -104,6 +112,7 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
         let blocking = access.is_some() && request.engine == EngineChoice::Psync;
         let threads_per_lane = if blocking { stream.queue_depth } else { 1 };
         for lane in request.assignment.lanes[stream_index].clone() {
+            let counter = blocking.then(|| Arc::new(AtomicU64::new(0)));
             let wanted = jobs.len() as u64 + u64::from(threads_per_lane);
             if wanted > THREADS_MAX {
                 return Err(EngineError::TooManyThreads { wanted: run.threads(blocking) });
@@ -116,15 +125,13 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
                     stream: stream.clone(),
                     assigned: Assigned {
                         lane,
-                        first_step: u64::from(thread),
-                        stride: u64::from(threads_per_lane),
                         queue_depth: if blocking { 1 } else { stream.queue_depth },
                         interval_ns: run.phases.interval_ns,
                         end_ns: run.phases.total_ns(),
                         operation_deadline_ns: run.operation_deadline_ns,
                     },
-                    schedule_lane: lane * threads_per_lane + thread,
-                    schedule_lanes: stream.workers * threads_per_lane,
+                    shared_steps: counter.clone(),
+                    counts_due: thread == 0,
                     run_seed: run.seed,
                     access: access.clone(),
                     engine: request.engine,
@@ -136,6 +143,32 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
         }
     }
     Ok(jobs)
+}
+
+impl Job {
+    fn open<I: Instants>(&self, instants: I) -> Open<I> {
+        match self.shared_steps {
+            None => Open::new(instants),
+            Some(_) => Open::shared(instants, self.counts_due),
+        }
+    }
+}
+
+fn told(slots: &[Slot], set: &FileSet, now_ns: u64) -> Vec<String> {
+    slots.iter().map(|slot| describe(&slot.op, set, now_ns - slot.issued_ns)).collect()
+}
+
+/// An operation that did not return, in words.
+pub(crate) fn describe(op: &Op, set: &FileSet, age_ns: u64) -> String {
+    format!(
+        "{} of {} bytes at offset {} of {} (operation {}) has not returned for {:.3} s",
+        op.kind.name(),
+        op.size_bytes,
+        op.offset_bytes,
+        set.file_name(op.file),
+        op.index,
+        age_ns as f64 / 1e9
+    )
 }
 
 /// A worker's thread.
@@ -195,7 +228,7 @@ impl Thread {
         handover: WorkerEnd,
         tally: Box<Tally>,
     ) -> Result<Ended, TargetError> {
-        let (lane, lanes) = (job.schedule_lane, job.schedule_lanes);
+        let (lane, lanes) = (job.assigned.lane, job.stream.workers);
         match job.stream.arrival {
             Arrival::Closed { think_time_ns: 0 } => {
                 self.with_data(job, Closed, target, handover, tally)
@@ -205,12 +238,13 @@ impl Thread {
                 self.with_data(job, schedule, target, handover, tally)
             }
             Arrival::Constant { offered_rate } => {
-                let schedule = Open::new(ConstantInstants::new(offered_rate, lane, lanes));
+                let schedule = job.open(ConstantInstants::new(offered_rate, lane, lanes));
                 self.with_data(job, schedule, target, handover, tally)
             }
             Arrival::Poisson { offered_rate } => {
                 let instants = PoissonInstants::new(job.run_seed, offered_rate, lane, lanes);
-                self.with_data(job, Open::new(instants), target, handover, tally)
+                let schedule = job.open(instants);
+                self.with_data(job, schedule, target, handover, tally)
             }
         }
     }
@@ -223,10 +257,12 @@ impl Thread {
         handover: WorkerEnd,
         tally: Box<Tally>,
     ) -> Result<Ended, TargetError> {
+        let set = job.stream.file_set();
         let ops = OpStream::new(&job.stream, job.run_seed);
+        let steps = job.shared_steps.as_ref().map_or(Steps::own(), Steps::shared);
         let Some(maker) = job.maker else {
-            let worker = Worker::new(job.assigned, ops, schedule, Plain, handover, tally);
-            return Ok(self.start(worker, target)?.0);
+            let worker = Worker::new(job.assigned, ops, steps, schedule, Plain, handover, tally);
+            return Ok(self.start(worker, target, &set)?.0);
         };
         let data = match job.generations {
             None => Tiles::filling(maker, job.run_seed),
@@ -238,9 +274,8 @@ impl Thread {
                 job.stream.transfer_size_max_bytes(),
             ),
         };
-        let set = job.stream.file_set();
-        let worker = Worker::new(job.assigned, ops, schedule, data, handover, tally);
-        let (mut ended, data) = self.start(worker, target)?;
+        let worker = Worker::new(job.assigned, ops, steps, schedule, data, handover, tally);
+        let (mut ended, data) = self.start(worker, target, &set)?;
         ended.mismatches = data
             .into_mismatches()
             .iter()
@@ -254,6 +289,7 @@ impl Thread {
         &self,
         mut worker: Worker<S, D, WorkerEnd>,
         mut target: T,
+        set: &FileSet,
     ) -> Result<(Ended, D), TargetError> {
         let mut ended =
             Ended { not_returned: Vec::new(), is_overdue: false, mismatches: Vec::new() };
@@ -276,10 +312,10 @@ impl Thread {
         match end? {
             DriveEnd::Drained => {}
             DriveEnd::Overdue(slots) => {
-                ended.not_returned = slots;
+                ended.not_returned = told(&slots, set, clock.now_ns());
                 ended.is_overdue = true;
             }
-            DriveEnd::LeftBehind(slots) => ended.not_returned = slots,
+            DriveEnd::LeftBehind(slots) => ended.not_returned = told(&slots, set, clock.now_ns()),
         }
         Ok((ended, worker.into_data()))
     }

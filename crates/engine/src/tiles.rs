@@ -34,6 +34,10 @@ pub struct Mismatch {
     pub expected_generation: Option<u32>,
     /// What was there.
     pub found: TileFound,
+    /// The first bytes of what was there.
+    pub first_bytes: [u8; 8],
+    /// How often it was read so.
+    pub times: u64,
 }
 
 /// What is known of every tile of a stream's files in this run:
@@ -101,6 +105,20 @@ struct Verifier {
     tiles_per_op: usize,
     scratch: Vec<u8>,
     mismatches: Vec<Mismatch>,
+}
+
+impl Verifier {
+    /// Keeps a mismatch, once for each place.
+    fn note(&mut self, mismatch: Mismatch) {
+        let same = |known: &&mut Mismatch| {
+            (known.file, known.offset_bytes) == (mismatch.file, mismatch.offset_bytes)
+        };
+        if let Some(known) = self.mismatches.iter_mut().find(same) {
+            known.times += 1;
+        } else if self.mismatches.len() < MISMATCHES_KEPT {
+            self.mismatches.push(mismatch);
+        }
+    }
 }
 
 /// Fills and verifies tiles.
@@ -244,15 +262,15 @@ impl Tiles {
                 };
             if !good {
                 verdict = Err(ErrorKind::Corrupt);
-                if verifier.mismatches.len() < MISMATCHES_KEPT {
-                    verifier.mismatches.push(Mismatch {
-                        file: slot.op.file,
-                        offset_bytes,
-                        op_index: slot.op.index,
-                        expected_generation: expected,
-                        found,
-                    });
-                }
+                verifier.note(Mismatch {
+                    file: slot.op.file,
+                    offset_bytes,
+                    op_index: slot.op.index,
+                    expected_generation: expected,
+                    found,
+                    first_bytes: bytes[..8].try_into().expect("a tile has eight bytes"),
+                    times: 1,
+                });
             }
         }
         verdict
@@ -264,14 +282,19 @@ impl std::fmt::Display for Mismatch {
         write!(f, "file {}, offset {}: expected ", self.file, self.offset_bytes)?;
         match self.expected_generation {
             Some(generation) => write!(f, "generation {generation:#010x}")?,
-            None => write!(f, "the tile that belongs there")?,
+            None => write!(f, "the tile that belongs there, of any generation")?,
         }
         write!(f, ", found ")?;
         match self.found {
             TileFound::Good { generation } => write!(f, "generation {generation:#010x}")?,
             TileFound::GoodDuplicate => write!(f, "a duplicate tile")?,
             TileFound::Zero => write!(f, "zeros")?,
-            TileFound::Foreign => write!(f, "foreign data")?,
+            TileFound::Foreign => {
+                write!(f, "foreign data that begins with")?;
+                for byte in self.first_bytes {
+                    write!(f, " {byte:02x}")?;
+                }
+            }
             TileFound::Misplaced { file, offset_bytes, .. } => {
                 write!(f, "the tile of file {file}, offset {offset_bytes}")?;
             }
@@ -281,7 +304,11 @@ impl std::fmt::Display for Mismatch {
                 self.offset_bytes + u64::from(at_byte)
             )?,
         }
-        write!(f, " (operation {})", self.op_index)
+        write!(f, " (operation {}", self.op_index)?;
+        if self.times > 1 {
+            write!(f, ", read {} times", self.times)?;
+        }
+        write!(f, ")")
     }
 }
 

@@ -9,7 +9,10 @@ use workload::outcome::ErrorKind;
 
 use crate::schedule::Schedule;
 use crate::slots::{Slot, Slots};
+use crate::steps::Steps;
 
+/// Overdue operations are looked for at least this often.
+const OVERDUE_CHECK_MAX_NS: u64 = 500_000_000;
 /// Operations that are told of when they hang.
 const OLDEST_TOLD: usize = 8;
 
@@ -18,11 +21,6 @@ const OLDEST_TOLD: usize = 8;
 pub struct Assigned {
     /// Its lane in the stream.
     pub lane: u32,
-    /// Its first step in the lane, and the distance to its next one. A worker that is one of
-    /// several threads of a lane takes every `stride`-th step.
-    pub first_step: u64,
-    /// See `first_step`.
-    pub stride: u64,
     /// Outstanding operations at most.
     pub queue_depth: u32,
     /// The reporting period.
@@ -69,6 +67,10 @@ pub trait Handover {
     fn empty(&mut self) -> Option<Box<Tally>>;
     /// Passes a full one on, which ended at `end_ns`.
     fn full(&mut self, tally: Box<Tally>, end_ns: u64);
+    /// Nobody takes tallies any more.
+    fn is_abandoned(&self) -> bool {
+        false
+    }
 }
 
 /// One worker of one stream.
@@ -81,7 +83,7 @@ pub struct Worker<S, D, H> {
     handover: H,
     slots: Slots,
     recorder: Recorder,
-    step: u64,
+    steps: Steps,
     next_edge_ns: u64,
 }
 
@@ -90,15 +92,17 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
     pub fn new(
         assigned: Assigned,
         stream: OpStream,
-        schedule: S,
+        steps: Steps,
+        mut schedule: S,
         data: D,
         handover: H,
         tally: Box<Tally>,
     ) -> Worker<S, D, H> {
+        schedule.begin_at(steps.current());
         Worker {
             slots: Slots::new(assigned.queue_depth),
             recorder: Recorder::new(tally),
-            step: assigned.first_step,
+            steps,
             next_edge_ns: assigned.interval_ns,
             assigned,
             stream,
@@ -133,13 +137,13 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
             // In a closed loop without think time an operation is due at the moment it can be
             // issued.
             let intended_ns = if S::OPEN { due_ns } else { now_ns };
-            let op = self.stream.op(self.assigned.lane, self.step);
+            let op = self.stream.op(self.assigned.lane, self.steps.current());
             let slot = Slot { intended_ns, issued_ns: now_ns, op };
             let tag = self.slots.take(intended_ns, now_ns, op).expect("a slot is free");
             self.data.before(tag, &slot, target);
             target.submit(tag, &op)?;
-            self.step += self.assigned.stride;
-            self.schedule.advance(now_ns);
+            let further = self.steps.advance();
+            self.schedule.advance(now_ns, further);
             issued += 1;
         }
         if issued > 0 {
@@ -219,13 +223,17 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         self.handover.full(full, edge_ns);
     }
 
-    /// An empty tally. There are several, and they come back within milliseconds, so this waits
-    /// only where whoever takes them has not run for intervals; it spins because a worker makes no
-    /// system call of its own.
+    /// An empty tally. There are several, and they come back as soon as whoever takes them looks,
+    /// whatever other workers do; so this waits only where that thread has not run for intervals.
+    /// It spins because a worker makes no system call of its own. With nobody left to take tallies
+    /// a new one serves as well.
     fn wait_for_empty(&mut self) -> Box<Tally> {
         loop {
             if let Some(empty) = self.handover.empty() {
                 return empty;
+            }
+            if self.handover.is_abandoned() {
+                return Box::default();
             }
             std::hint::spin_loop();
         }
@@ -257,16 +265,35 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         now_ns.saturating_sub(oldest_ns) >= self.assigned.operation_deadline_ns
     }
 
-    /// Gives up every outstanding operation: each is counted as failed by its deadline. Returns the
+    /// Gives up every outstanding operation: each is counted as failed for `reason`. Returns the
     /// oldest of them.
-    pub fn give_up(&mut self, now_ns: u64) -> Vec<Slot> {
+    pub fn give_up(&mut self, now_ns: u64, reason: ErrorKind) -> Vec<Slot> {
         let mut all = self.slots.oldest(usize::MAX);
         self.recorder.reap(now_ns, all.len() as u64);
         for slot in &all {
-            self.recorder.fail(slot.op.kind, ErrorKind::Deadline);
+            self.recorder.fail(slot.op.kind, reason);
         }
         all.truncate(OLDEST_TOLD);
         all
+    }
+
+    /// The step of the operation that is issued next.
+    #[inline]
+    pub fn next_step(&self) -> u64 {
+        self.steps.current()
+    }
+
+    /// Whether nothing is outstanding.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.slots.outstanding() == 0
+    }
+
+    /// How often to look for overdue operations, in nanoseconds.
+    pub fn overdue_check_ns(&self) -> u64 {
+        (self.assigned.operation_deadline_ns / 4)
+            .clamp(1_000_000, OVERDUE_CHECK_MAX_NS)
+            .min(self.assigned.interval_ns)
     }
 
     /// The limit on outstanding operations.

@@ -135,13 +135,13 @@ fn an_operation_that_never_returns_ends_the_run_and_is_named() {
         let Outcome::Failed { reason } = &end.outcome else { panic!("{engine:?}: {end:?}") };
         assert!(reason.contains("did not return within"), "{reason}");
         assert!(!end.details.is_empty());
-        if engine == EngineChoice::IoUring {
-            let told = &end.details[0];
-            assert!(
-                told.contains("write of 4096 bytes at offset") && told.contains("never returned"),
-                "{told}"
-            );
-        }
+        let told = &end.details[0];
+        assert!(
+            told.contains("write of 4096 bytes at offset")
+                && told.contains(" of small-1048576-000")
+                && told.contains("has not returned for "),
+            "{engine:?}: {told}"
+        );
         // What was measured before is kept.
         assert!(intervals.len() >= 2 && intervals[0].streams[0].completed() > 0);
     }
@@ -180,5 +180,53 @@ fn a_run_that_is_stopped_at_once_does_not_wait_for_what_hangs() {
         drop(frozen);
         assert_eq!(end.outcome, Outcome::Interrupted, "{engine:?}");
         assert!(!end.details.is_empty(), "{engine:?}: what hangs is named");
+    }
+}
+
+#[test]
+fn a_stream_that_hangs_does_not_hold_up_another() {
+    for engine in [EngineChoice::IoUring, EngineChoice::Psync] {
+        let mounted = Mounted::new();
+        let mut two = small_run();
+        two.phases.measure_ns = 30_000_000_000;
+        two.operation_deadline_ns = 1_000_000_000;
+        two.streams[0].read_permille = 0;
+        two.streams[0].queue_depth = 2;
+        two.streams[0].direct = true;
+        let mut reader = two.streams[0].clone();
+        reader.name = "reader".to_owned();
+        reader.read_permille = 1000;
+        reader.arrival = workload::arrival::Arrival::Constant { offered_rate: 400.0 };
+        two.streams.push(reader);
+        fill(&mounted.mount_point, &two);
+        let assignment = two.split(1).remove(0);
+        let request = Request {
+            assignment: &assignment,
+            directory: Some(mounted.mount_point.clone()),
+            engine,
+            pin: false,
+            verify: false,
+            data_seed: DATA_SEED,
+        };
+        let mut frozen = None;
+        let mut intervals = Vec::new();
+        let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+            if interval.index == 1 {
+                frozen = Some(Frozen::new(&mounted.mount_point));
+            }
+            intervals.push(interval);
+            ControlFlow::Continue(())
+        })
+        .expect("the run can be started");
+        drop(frozen);
+        assert!(matches!(end.outcome, Outcome::Failed { .. }), "{end:?}");
+        // 50 ms at 400/s: 20 operations in each interval, all through the second before the
+        // deadline, in which nothing was written.
+        let hung = intervals.iter().filter(|i| (6..18).contains(&i.index));
+        let (writes, reads): (u64, u64) = hung
+            .map(|i| (i.streams[0].completed(), i.streams[1].completed()))
+            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        assert_eq!(writes, 0, "{engine:?}");
+        assert!(reads >= 120, "{engine:?}: {reads} reads of 240 while the other stream hung");
     }
 }

@@ -14,7 +14,7 @@ use runs::{DATA_SEED, Setting, fill, measure, small_run, sum};
 use workload::arrival::Arrival;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
-use workload::plan::EngineChoice;
+use workload::plan::{EngineChoice, Phases};
 
 const ENGINES: [EngineChoice; 2] = [EngineChoice::IoUring, EngineChoice::Psync];
 
@@ -73,7 +73,7 @@ fn what_was_written_in_the_run_is_verified_by_its_generation() {
         fill(directory.path(), &small);
         let (intervals, end) =
             measure(&small, Some(directory.path()), &Setting { engine, verify: true });
-        assert_eq!((end.outcome, end.details), (Outcome::Done, Vec::new()));
+        assert_eq!((end.outcome, end.mismatches), (Outcome::Done, Vec::new()));
         assert_eq!(sum(&intervals, 0).failed(), 0);
         // A second run finds the generations of the first one, whole and in their places.
         let mut again = small.clone();
@@ -103,13 +103,13 @@ fn planted_corruption_is_found_with_file_offset_expected_and_found() {
         let failed = sum(&intervals, 0).kinds[0].failed[ErrorKind::Corrupt as usize];
         assert!(failed > 0, "{engine:?} read every tile many times over");
         let told = format!(
-            "small-1048576-0001.data file 1, offset {}: expected the tile that belongs there, \
-             found byte {:#04x} instead of {:#04x} at offset {place}",
+            "small-1048576-0001.data file 1, offset {}: expected the tile that belongs there, of \
+             any generation, found byte {:#04x} instead of {:#04x} at offset {place}",
             37 * 4096,
             byte[0] ^ 0x40,
             byte[0]
         );
-        assert!(end.details.iter().any(|detail| detail.contains(&told)), "{:?}", end.details);
+        assert!(end.mismatches.iter().any(|detail| detail.contains(&told)), "{:?}", end.mismatches);
     }
 }
 
@@ -145,12 +145,12 @@ fn a_lost_write_is_found_though_the_tile_is_whole() {
     .expect("the run can be started");
     assert!(sum(&intervals, 0).kinds[0].failed[ErrorKind::Corrupt as usize] > 0);
     assert!(
-        end.details
+        end.mismatches
             .iter()
             .any(|d| d.contains("expected generation 0x")
                 && d.contains("found generation 0x00000000")),
         "{:?}",
-        end.details
+        end.mismatches
     );
 }
 
@@ -236,6 +236,7 @@ fn an_open_loop_keeps_its_rate_on_real_files_whatever_the_engine() {
         let all = sum(&intervals, 0);
         let left = intervals.last().map_or(0, |i| i.streams[0].backlog_end);
         assert_eq!(all.issued + left, 200, "{engine:?}");
+        assert!(left < 100, "{engine:?}: a file takes more than half of 1,000 operations a second");
     }
 }
 
@@ -257,4 +258,94 @@ fn threads_beyond_the_limit_are_refused_with_the_remedy() {
     let error = run(&request, &Arc::new(Stop::new()), &mut |_| ControlFlow::Continue(()))
         .expect_err("4,096 threads are too many");
     assert!(error.to_string().contains("needs 4096 threads"), "{error}");
+}
+
+#[test]
+fn blocking_threads_keep_the_order_of_writes_and_fsyncs_of_their_lane() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut small = small_run();
+    small.streams[0].read_permille = 0;
+    small.streams[0].queue_depth = 2;
+    small.streams[0].fsync_every_writes = Some(1);
+    fill(directory.path(), &small);
+    let setting = Setting { engine: EngineChoice::Psync, verify: false };
+    let (intervals, _) = measure(&small, Some(directory.path()), &setting);
+    let all = sum(&intervals, 0);
+    let writes = all.kinds[OpKind::Write as usize].completed;
+    let fsyncs = all.kinds[OpKind::Fsync as usize].completed;
+    assert!(writes > 0 && writes.abs_diff(fsyncs) <= 2, "{writes} writes, {fsyncs} fsyncs");
+}
+
+#[test]
+fn a_worker_that_has_nothing_to_do_is_not_taken_for_one_that_hangs() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut small = small_run();
+    small.streams[0].arrival = Arrival::Constant { offered_rate: 1.0 };
+    small.phases = Phases { warm_up_ns: 0, measure_ns: 1_200_000_000, interval_ns: 400_000_000 };
+    small.operation_deadline_ns = 100_000_000;
+    fill(directory.path(), &small);
+    for engine in ENGINES {
+        let setting = Setting { engine, verify: false };
+        let (intervals, end) = measure(&small, Some(directory.path()), &setting);
+        assert_eq!(end.outcome, Outcome::Done, "{engine:?}: {:?}", end.details);
+        assert_eq!(sum(&intervals, 0).completed(), 2);
+    }
+}
+
+#[test]
+fn a_file_that_is_removed_under_the_run_fails_it() {
+    for engine in ENGINES {
+        let directory = tempfile::tempdir().expect("a directory");
+        let small = small_run();
+        fill(directory.path(), &small);
+        let path = file_paths(directory.path(), &small.streams[0]).remove(1);
+        let assignment = small.split(1).remove(0);
+        let request = Request {
+            assignment: &assignment,
+            directory: Some(directory.path().to_owned()),
+            engine,
+            pin: false,
+            verify: false,
+            data_seed: DATA_SEED,
+        };
+        let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+            if interval.index == 0 {
+                std::fs::remove_file(&path).expect("it is there");
+            }
+            ControlFlow::Continue(())
+        })
+        .expect("the run can be started");
+        let Outcome::Failed { reason } = end.outcome else { panic!("{engine:?}: {end:?}") };
+        assert!(reason.contains("small-1048576-0001.data was removed or replaced"), "{reason}");
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_a_file_is_not_followed_and_not_written() {
+    for (engine, is_hard) in [(ENGINES[0], false), (ENGINES[1], false), (ENGINES[0], true)] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let small = small_run();
+        fill(directory.path(), &small);
+        let path = file_paths(directory.path(), &small.streams[0]).remove(0);
+        let precious = directory.path().join("precious");
+        std::fs::rename(&path, &precious).expect("it can be renamed");
+        let before = std::fs::read(&precious).expect("it can be read");
+        if is_hard {
+            std::fs::hard_link(&precious, &path).expect("a second name");
+        } else {
+            std::os::unix::fs::symlink(&precious, &path).expect("a link");
+        }
+        let assignment = small.split(1).remove(0);
+        let request = Request {
+            assignment: &assignment,
+            directory: Some(directory.path().to_owned()),
+            engine,
+            pin: false,
+            verify: false,
+            data_seed: DATA_SEED,
+        };
+        let refused = run(&request, &Arc::new(Stop::new()), &mut |_| ControlFlow::Continue(()));
+        assert!(matches!(refused, Err(EngineError::Target { .. })), "{refused:?}");
+        assert!(std::fs::read(&precious).expect("it can be read") == before);
+    }
 }

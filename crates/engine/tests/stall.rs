@@ -11,8 +11,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use engine::clock::MonotonicClock;
-use engine::drive::{DriveEnd, Pulse, Stop, drive};
+use engine::drive::{DriveEnd, Stop, drive};
+use engine::pulse::Pulse;
 use engine::schedule::{ConstantInstants, Open};
+use engine::steps::Steps;
 use engine::worker::{Assigned, Handover, Plain, Worker};
 use metrics::interval::{KindInterval, StreamInterval};
 use metrics::recorder::Tally;
@@ -93,8 +95,6 @@ fn stalled() -> (KindInterval, Stalling) {
     stream.read_permille = 1000;
     let assigned = Assigned {
         lane: 0,
-        first_step: 0,
-        stride: 1,
         queue_depth: 1,
         interval_ns: 250_000_000,
         end_ns: END_NS,
@@ -104,7 +104,8 @@ fn stalled() -> (KindInterval, Stalling) {
     let schedule = Open::new(ConstantInstants::new(RATE, 0, 1));
     let ops = OpStream::new(&stream, 1);
     let handover = Collected(Rc::clone(&collected));
-    let mut worker = Worker::new(assigned, ops, schedule, Plain, handover, Box::default());
+    let mut worker =
+        Worker::new(assigned, ops, Steps::own(), schedule, Plain, handover, Box::default());
     let start = Instant::now();
     let (submitted, released) = (Vec::with_capacity(4000), Vec::with_capacity(4000));
     let mut target = Stalling { start, pending: None, held_until: None, submitted, released };

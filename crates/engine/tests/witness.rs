@@ -5,10 +5,14 @@ mod runs;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::clock::Clock;
-use engine::drive::{DriveEnd, Pulse, Stop, drive};
+use engine::drive::{DriveEnd, Stop, drive};
+use engine::pulse::Pulse;
 use engine::schedule::Closed;
+use engine::steps::Steps;
 use engine::worker::{Assigned, Handover, Plain, Worker};
 use metrics::interval::StreamInterval;
 use metrics::recorder::Tally;
@@ -18,9 +22,9 @@ use workload::op::{Op, OpKind, OpStream};
 use workload::plan::Stream;
 
 /// Every look at the clock is a microsecond later, so that a run is the same on every machine.
-struct Steps(Cell<u64>);
+struct Ticks(Cell<u64>);
 
-impl Clock for Steps {
+impl Clock for Ticks {
     fn now_ns(&self) -> u64 {
         self.0.set(self.0.get() + 1000);
         self.0.get()
@@ -71,18 +75,18 @@ impl Handover for Collected {
 #[derive(Clone, Copy)]
 struct Part {
     lane: u32,
-    first_step: u64,
-    stride: u64,
     queue_depth: u32,
 }
 
 /// Ten intervals of a millisecond.
 fn driven(stream: &Stream, part: Part) -> (Vec<StreamInterval>, Counting) {
-    let Part { lane, first_step, stride, queue_depth } = part;
+    driven_by(stream, part, Steps::own())
+}
+
+fn driven_by(stream: &Stream, part: Part, steps: Steps) -> (Vec<StreamInterval>, Counting) {
+    let Part { lane, queue_depth } = part;
     let assigned = Assigned {
         lane,
-        first_step,
-        stride,
         queue_depth,
         interval_ns: 1_000_000,
         end_ns: 10_000_000,
@@ -91,9 +95,9 @@ fn driven(stream: &Stream, part: Part) -> (Vec<StreamInterval>, Counting) {
     let collected = Rc::new(RefCell::new(Vec::new()));
     let handover = Collected(Rc::clone(&collected));
     let ops = OpStream::new(stream, 1);
-    let mut worker = Worker::new(assigned, ops, Closed, Plain, handover, Box::default());
+    let mut worker = Worker::new(assigned, ops, steps, Closed, Plain, handover, Box::default());
     let mut target = Counting::default();
-    let clock = Steps(Cell::new(0));
+    let clock = Ticks(Cell::new(0));
     let end = drive(&mut worker, &mut target, &clock, &Stop::new(), &Pulse::default());
     assert!(matches!(end, Ok(DriveEnd::Drained)));
     (collected.take(), target)
@@ -105,7 +109,7 @@ fn stream() -> Stream {
 
 #[test]
 fn operations_bytes_and_kinds_are_those_that_the_target_saw() {
-    let part = Part { lane: 0, first_step: 0, stride: 1, queue_depth: 16 };
+    let part = Part { lane: 0, queue_depth: 16 };
     let (intervals, target) = driven(&stream(), part);
     assert!(intervals.len() >= 10);
     let mut sum = StreamInterval::default();
@@ -126,7 +130,7 @@ fn operations_bytes_and_kinds_are_those_that_the_target_saw() {
 
 #[test]
 fn a_queue_depth_of_64_is_reached_and_never_passed() {
-    let part = Part { lane: 0, first_step: 0, stride: 1, queue_depth: 64 };
+    let part = Part { lane: 0, queue_depth: 64 };
     let (intervals, target) = driven(&stream(), part);
     assert_eq!(target.outstanding_max, 64);
     // But for the first step, all 64 are always outstanding until the end.
@@ -145,9 +149,8 @@ fn indexes(targets: &[Counting]) -> Vec<u64> {
 #[test]
 fn the_lanes_of_a_stream_are_a_partition_of_its_operations() {
     let stream = Stream { workers: 2, ..stream() };
-    let targets: Vec<Counting> = (0..2)
-        .map(|lane| driven(&stream, Part { lane, first_step: 0, stride: 1, queue_depth: 8 }).1)
-        .collect();
+    let targets: Vec<Counting> =
+        (0..2).map(|lane| driven(&stream, Part { lane, queue_depth: 8 }).1).collect();
     let all = indexes(&targets);
     assert!(all.len() > 10_000);
     // Both lanes had the same time on the same clock: together they did the first operations, each
@@ -161,15 +164,18 @@ fn the_lanes_of_a_stream_are_a_partition_of_its_operations() {
 #[test]
 fn blocking_threads_of_a_lane_do_the_operations_of_one_worker_with_a_ring() {
     let stream = stream();
-    let threads: Vec<Counting> = (0..4)
-        .map(|first_step| {
-            driven(&stream, Part { lane: 0, first_step, stride: 4, queue_depth: 1 }).1
-        })
-        .collect();
+    let counter = Arc::new(AtomicU64::new(0));
+    let one = Part { lane: 0, queue_depth: 1 };
+    // One after the other, each takes what the others left; the steps that a thread had taken when
+    // its time was over are the only ones missing.
+    let threads: Vec<Counting> =
+        (0..4).map(|_| driven_by(&stream, one, Steps::shared(&counter)).1).collect();
     let all = indexes(&threads);
     assert!(all.len() > 10_000);
-    assert!(all.iter().copied().eq(0..all.len() as u64), "each operation once");
-    let ring = driven(&stream, Part { lane: 0, first_step: 0, stride: 1, queue_depth: 4 }).1;
+    assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "no operation twice");
+    let taken = counter.load(Ordering::Relaxed);
+    assert_eq!(taken - all.len() as u64, 4, "each thread had taken one that it did not issue");
+    let ring = driven(&stream, Part { lane: 0, queue_depth: 4 }).1;
     for op in threads.iter().flat_map(|thread| &thread.seen) {
         if let Some(same) = ring.seen.get(op.index as usize) {
             assert_eq!(op, same, "the operation is a function of its index");

@@ -20,8 +20,9 @@ pub struct Tally {
     outstanding_start: u64,
     outstanding_end: u64,
     outstanding_time_ns: u128,
-    backlog_end: u64,
-    backlog_time_ns: u128,
+    /// A worker's share of its lane's backlog; the sum over the lane's workers is not negative.
+    backlog_end: i64,
+    backlog_time_ns: i128,
     kinds: [KindTally; OpKind::COUNT],
 }
 
@@ -43,8 +44,10 @@ impl Tally {
         interval.outstanding_start += std::mem::take(&mut self.outstanding_start);
         interval.outstanding_end += std::mem::take(&mut self.outstanding_end);
         interval.outstanding_time_ns += std::mem::take(&mut self.outstanding_time_ns);
-        interval.backlog_end += std::mem::take(&mut self.backlog_end);
-        interval.backlog_time_ns += std::mem::take(&mut self.backlog_time_ns);
+        // A single share may be negative; the sum over the workers of a lane is what is meant.
+        let (backlog, time_ns) = (&mut interval.backlog_end, &mut interval.backlog_time_ns);
+        *backlog = backlog.wrapping_add_signed(std::mem::take(&mut self.backlog_end));
+        *time_ns = time_ns.wrapping_add_signed(std::mem::take(&mut self.backlog_time_ns));
         for (kind, out) in self.kinds.iter_mut().zip(&mut interval.kinds) {
             out.completed += std::mem::take(&mut kind.completed);
             out.bytes += std::mem::take(&mut kind.bytes);
@@ -144,8 +147,8 @@ impl Recorder {
         &mut self,
         edge_ns: u64,
         next_index: u32,
-        backlog: u64,
-        backlog_time_ns: u128,
+        backlog: i64,
+        backlog_time_ns: i128,
         empty: Box<Tally>,
     ) -> Box<Tally> {
         self.integrate(edge_ns);

@@ -129,6 +129,8 @@ fn make_ready(
 /// How a run ended, and whether the next one is begun.
 struct Ended {
     outcome: Outcome,
+    /// What is to be said beside an outcome that has no words of its own.
+    particulars: String,
     go_on: bool,
 }
 
@@ -187,7 +189,7 @@ impl Conductor<'_, '_, '_> {
         let too_many_failed = progress.too_many_failed;
 
         let ended = judge(end, too_many_failed.as_deref());
-        self.warn_of_what_was_seen(run, &ended.outcome);
+        self.warn_of_what_was_seen(run, &ended);
         let outcome = ended.outcome.clone();
         self.announcer.tell(&Event::RunFinished { run_index: run.index, outcome });
         ended
@@ -213,15 +215,18 @@ impl Conductor<'_, '_, '_> {
         }
     }
 
-    fn warn_of_what_was_seen(&mut self, run: &Run, outcome: &Outcome) {
+    fn warn_of_what_was_seen(&mut self, run: &Run, ended: &Ended) {
         if let Some(steal) = (self.host.steal_since_last)()
             && steal > STEAL_NOISY
         {
             self.warn(run, Warning::HostNoisy { steal });
         }
-        let reason = match outcome {
+        let reason = match &ended.outcome {
             Outcome::Done => return,
-            Outcome::Interrupted => "interrupted by the user".to_owned(),
+            Outcome::Interrupted if ended.particulars.is_empty() => {
+                "interrupted by the user".to_owned()
+            }
+            Outcome::Interrupted => format!("interrupted by the user\n{}", ended.particulars),
             Outcome::Failed { reason } => reason.clone(),
             Outcome::Aborted => "aborted".to_owned(),
         };
@@ -280,31 +285,39 @@ impl<'p, 'a> Progress<'p, 'a> {
     }
 }
 
-/// What a run's end means. With particulars (data that was not what was written, operations that
-/// never returned) it is a failure whatever was tolerated: they are said in full.
+/// What a run's end means. Data that was not what had been written is a failure whatever was
+/// tolerated or wished for; what was left behind by a stop is said with it.
 fn judge(end: Result<RunEnd, FleetError>, too_many_failed: Option<&str>) -> Ended {
-    let end = match end {
+    let RunEnd { outcome, details, mismatches } = match end {
         Ok(end) => end,
         Err(error) => {
             let reason = error.to_string();
-            return Ended { outcome: Outcome::Failed { reason }, go_on: false };
+            return Ended {
+                outcome: Outcome::Failed { reason },
+                particulars: String::new(),
+                go_on: false,
+            };
         }
     };
     // A run that was ended as failed by somebody else than its tolerance has lost its target.
-    let go_on = match &end.outcome {
+    let go_on = match &outcome {
         Outcome::Failed { reason } => too_many_failed == Some(reason.as_str()),
         _ => true,
     };
-    let particulars = end.details.join("\n");
-    let outcome = match end.outcome {
-        outcome if particulars.is_empty() => outcome,
-        Outcome::Failed { reason } => {
+    let is_corrupt = !mismatches.is_empty();
+    let particulars = [mismatches, details].concat().join("\n");
+    let outcome = match outcome {
+        Outcome::Failed { reason } if !particulars.is_empty() => {
             Outcome::Failed { reason: format!("{reason}\n{particulars}") }
         }
-        Outcome::Done => Outcome::Failed { reason: particulars },
+        Outcome::Done | Outcome::Interrupted if is_corrupt => {
+            Outcome::Failed { reason: particulars.clone() }
+        }
         other => other,
     };
-    Ended { outcome, go_on }
+    // An interrupted run has no reason of its own to carry them.
+    let particulars = if outcome == Outcome::Interrupted { particulars } else { String::new() };
+    Ended { outcome, particulars, go_on }
 }
 
 fn not_kept(failure: &ListenerError) -> String {

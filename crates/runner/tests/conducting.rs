@@ -109,8 +109,11 @@ impl Fleet for Scripted {
         stop: &Arc<Stop>,
         on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
     ) -> Result<RunEnd, FleetError> {
-        let ended = |outcome| Ok(RunEnd { outcome, details: Vec::new() });
-        let with = |outcome, detail: &str| Ok(RunEnd { outcome, details: vec![detail.to_owned()] });
+        let ended = |outcome| Ok(RunEnd { outcome, details: Vec::new(), mismatches: Vec::new() });
+        let with = |outcome, detail: &str| {
+            let mismatches = vec![detail.to_owned()];
+            Ok(RunEnd { outcome, details: Vec::new(), mismatches })
+        };
         let act = self.acts.pop_front().expect("the script has an act for every run");
         let planned = run.phases.window().1;
         let (intervals, failed) = match act {

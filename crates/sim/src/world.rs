@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use engine::schedule::{Closed, ConstantInstants, Open, PoissonInstants, Schedule, Thinking};
 use engine::slots::Slot;
+use engine::steps::Steps;
 use engine::worker::{Assigned, Handover, Plain, Worker};
 use metrics::interval::{Interval, StreamInterval, WorkerInterval};
 use metrics::recorder::Tally;
@@ -20,6 +21,7 @@ use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
 use target::{Completion, Target, TargetError, Wait};
 use workload::arrival::Arrival;
 use workload::op::{Op, OpStream};
+use workload::outcome::ErrorKind;
 use workload::plan::{EngineChoice, Plan, Run};
 use workload::random;
 
@@ -131,8 +133,6 @@ impl World {
                 let place = (stream_index as u32, lane);
                 let assigned = Assigned {
                     lane,
-                    first_step: 0,
-                    stride: 1,
                     queue_depth: stream.queue_depth,
                     interval_ns: run.phases.interval_ns,
                     end_ns: run.phases.total_ns(),
@@ -277,7 +277,8 @@ impl<S: Schedule + 'static> SimLane<S> {
         let spare = Some(Box::default());
         let handover = SimHandover { open: S::OPEN, spare, parts: Rc::clone(&parts) };
         let done = Vec::with_capacity(assigned.queue_depth as usize);
-        let worker = Worker::new(assigned, ops, schedule, Plain, handover, Box::default());
+        let worker =
+            Worker::new(assigned, ops, Steps::own(), schedule, Plain, handover, Box::default());
         Box::new(SimLane { place, worker, mailbox: Mailbox::default(), done, parts })
     }
 }
@@ -287,17 +288,16 @@ impl<S: Schedule> Lane for SimLane<S> {
     fn turn(&mut self, now_ns: u64, stopped_ns: Option<u64>, outside: Outside<'_>) -> Next {
         let mut target =
             SimTarget { now_ns, place: self.place, outside, mailbox: &mut self.mailbox };
-        let edge_ns = self.worker.next_edge_ns();
         target.reap(Wait::Look, &mut self.done).expect("a model is never gone");
         self.worker.complete(now_ns, &mut self.done, &mut target);
         if let Some(stopped_ns) = stopped_ns {
             self.worker.end_at(stopped_ns);
         }
-        let at_edge = self.worker.next_edge_ns() != edge_ns;
         let give_up_ns = stopped_ns.map_or(u64::MAX, |stopped_ns| stopped_ns + GRACE_NS);
-        let is_overdue = at_edge && self.worker.is_overdue(now_ns);
+        let is_overdue = self.worker.is_overdue(now_ns);
         if is_overdue || now_ns >= give_up_ns {
-            let oldest = self.worker.give_up(now_ns);
+            let reason = if is_overdue { ErrorKind::Deadline } else { ErrorKind::LeftBehind };
+            let oldest = self.worker.give_up(now_ns, reason);
             self.worker.close(now_ns);
             let (stream, lane) = self.place;
             let told = |Slot { issued_ns, op, .. }| NotReturned { stream, lane, issued_ns, op };

@@ -54,6 +54,14 @@ pub enum TargetError {
         /// The kernel's answer.
         source: std::io::Error,
     },
+    /// In the place of a file is something else, or a file that has further names.
+    #[error(
+        "open {path}: it is not a regular file of one name, so it is not one that fourcorners made"
+    )]
+    NotAlone {
+        /// Which.
+        path: String,
+    },
     /// There is no memory for the outstanding operations.
     #[error("map {bytes} bytes for outstanding operations: {source}")]
     Memory {

@@ -1,8 +1,8 @@
 //! Opening the files of a stream, for both engines.
 
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
@@ -29,27 +29,31 @@ impl FileAccess {
     /// # Errors
     /// The first file that cannot be opened, with the kernel's answer.
     pub fn open(&self) -> Result<Vec<File>, TargetError> {
-        let mut flags = OFlags::empty();
+        // A link in the place of a file would lead out of the marked directory.
+        let mut flags = OFlags::NOFOLLOW;
         if self.direct {
             flags |= OFlags::DIRECT;
         }
         if self.dsync {
             flags |= OFlags::DSYNC;
         }
-        self.paths
-            .iter()
-            .map(|path| {
-                OpenOptions::new()
-                    .read(true)
-                    .write(self.write)
-                    .custom_flags(flags.bits() as i32)
-                    .open(path)
-                    .map_err(|source| TargetError::Open {
-                        path: path.display().to_string(),
-                        source,
-                    })
-            })
-            .collect()
+        self.paths.iter().map(|path| self.open_one(path, flags)).collect()
+    }
+
+    fn open_one(&self, path: &Path, flags: OFlags) -> Result<File, TargetError> {
+        let text = || path.display().to_string();
+        let file = OpenOptions::new()
+            .read(true)
+            .write(self.write)
+            .custom_flags(flags.bits() as i32)
+            .open(path)
+            .map_err(|source| TargetError::Open { path: text(), source })?;
+        let found = file.metadata().map_err(|source| TargetError::Open { path: text(), source })?;
+        // A second name would be a file of somebody else.
+        if !found.is_file() || found.nlink() != 1 {
+            return Err(TargetError::NotAlone { path: text() });
+        }
+        Ok(file)
     }
 }
 

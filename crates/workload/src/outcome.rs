@@ -24,11 +24,13 @@ pub enum ErrorKind {
     Invalid = 8,
     /// Any other error number.
     Other = 9,
+    /// The operation was still outstanding a while after the run had been stopped at once.
+    LeftBehind = 10,
 }
 
 impl ErrorKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [ErrorKind; 10] = [
+    pub const ALL: [ErrorKind; 11] = [
         ErrorKind::InputOutput,
         ErrorKind::NoSpace,
         ErrorKind::ReadOnly,
@@ -39,6 +41,7 @@ impl ErrorKind {
         ErrorKind::Interrupted,
         ErrorKind::Invalid,
         ErrorKind::Other,
+        ErrorKind::LeftBehind,
     ];
     /// How many kinds there are.
     pub const COUNT: usize = Self::ALL.len();
@@ -69,6 +72,7 @@ impl ErrorKind {
             ErrorKind::Interrupted => "interrupted",
             ErrorKind::Invalid => "invalid",
             ErrorKind::Other => "other",
+            ErrorKind::LeftBehind => "left_behind",
         }
     }
 }

@@ -4,8 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use engine::clock::Clock;
-use engine::drive::{DriveEnd, Pulse, Stop, drive};
+use engine::drive::{DriveEnd, Stop, drive};
+use engine::pulse::Pulse;
 use engine::schedule::{Closed, ConstantInstants, Open, Schedule, Thinking};
+use engine::steps::Steps;
 use engine::worker::{Assigned, Handover, Plain, Worker};
 use metrics::interval::StreamInterval;
 use metrics::recorder::Tally;
@@ -107,8 +109,6 @@ fn driven<S: Schedule>(run: &Run, model: &Model, seed: u64, schedule: S) -> Vec<
     let stream = &run.streams[0];
     let assigned = Assigned {
         lane: 0,
-        first_step: 0,
-        stride: 1,
         queue_depth: stream.queue_depth,
         interval_ns: run.phases.interval_ns,
         end_ns: run.phases.total_ns(),
@@ -117,7 +117,8 @@ fn driven<S: Schedule>(run: &Run, model: &Model, seed: u64, schedule: S) -> Vec<
     let collected = Rc::new(RefCell::new(Vec::new()));
     let handover = Collected(S::OPEN, Rc::clone(&collected));
     let ops = OpStream::new(stream, run.seed);
-    let mut worker = Worker::new(assigned, ops, schedule, Plain, handover, Box::default());
+    let mut worker =
+        Worker::new(assigned, ops, Steps::own(), schedule, Plain, handover, Box::default());
     let now_ns = Rc::new(Cell::new(0));
     let storage = Storage::new(model.clone(), seed);
     let mut target = Stepped { now_ns: Rc::clone(&now_ns), storage, coming: Vec::new() };
