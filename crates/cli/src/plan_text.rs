@@ -98,7 +98,11 @@ fn stream_words(stream: &Stream, run: &Run) -> String {
     if !named("queue_depth") {
         parts.push(format!("queue depth {}", stream.queue_depth));
     }
-    parts.push(or_named("arrival", arrival_words(stream.arrival)));
+    let mut arrival = arrival_words(stream.arrival);
+    if stream.arrival.offered_rate().is_some() && stream.fsync_every_writes.is_some() {
+        arrival.push_str(" (fsyncs included)");
+    }
+    parts.push(or_named("arrival", arrival));
     parts.push(or_named("direct", if stream.direct { "direct" } else { "buffered" }.to_owned()));
     if named("dsync") || stream.dsync {
         parts.push(or_named("dsync", "O_DSYNC".to_owned()));

@@ -303,7 +303,8 @@ pub const KEYS: &[Key] = &[
         sweep: true,
         doc: "When operations become due. `closed`: the next when one finishes, after a think time \
               if one is given. `constant` and `poisson`: at the offered rate of the whole stream, \
-              whatever completes; lateness then counts in the response time.",
+              whatever completes; lateness then counts in the response time. The offered rate is \
+              that of all operations, the fsyncs of `fsync_every` included.",
         example: "{ poisson = \"10k/s\" }",
     },
     Key {
@@ -330,7 +331,9 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 1, max: 1_000_000 },
         presence: Absent("no fsync"),
         sweep: true,
-        doc: "Send an fsync after this many writes of a worker.",
+        doc: "Send an fsync after this many writes of a worker. An fsync is an operation like the \
+              others: it takes a place in the queue, and with an offered rate it takes one of the \
+              arrivals, so that `1` makes half of a stream of writes fsyncs.",
         example: "8",
     },
     Key {

@@ -29,6 +29,17 @@ fn the_plan_of_every_profile_is_as_agreed() {
 }
 
 #[test]
+fn a_plan_says_that_fsyncs_are_part_of_the_offered_rate() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let open = ["plan", "-w", "tiny.toml", "--set", "arrival.constant=10k/s"];
+    assert!(!place.ok(&open).contains("fsyncs included"));
+    let shown = place.ok(&[&open[..], &["--set", "read=0%", "--set", "fsync_every=1"]].concat());
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("constant 10,000 ops/s (fsyncs included)"), "{shown}");
+}
+
+#[test]
 fn the_json_plan_holds_every_run_and_nothing_is_written() {
     let place = Place::new();
     place.file("tiny.toml", TINY);
