@@ -4,7 +4,7 @@ use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use workload::plan::{EngineChoice, TargetSpec};
 
 use crate::curve::{self, Curve};
-use crate::load_point::{self, LoadPoint};
+use crate::load_point::{self, Generator, LoadPoint};
 use crate::series::{self, Series};
 use crate::warnings::{self, WarningGroup};
 
@@ -50,13 +50,13 @@ pub struct Findings {
 /// Analyses a record: same record, same findings, bit for bit.
 pub fn analyze(record: &ExperimentRecord) -> Findings {
     let groups = by_load_point(&record.runs);
+    let generator = generator(record);
     let load_points: Vec<LoadPoint> =
-        groups.iter().map(|group| load_point::load_point(group)).collect();
-    let of_load_points = load_points
-        .iter()
-        .zip(&groups)
-        .enumerate()
-        .flat_map(|(index, (point, records))| warnings::of_load_point(index, point, records));
+        groups.iter().map(|group| load_point::load_point(group, generator)).collect();
+    let of_load_points =
+        load_points.iter().zip(&groups).enumerate().flat_map(|(index, (point, records))| {
+            warnings::of_load_point(index, point, records, generator)
+        });
     let sightings =
         warnings::of_experiment(&record.warnings).into_iter().chain(of_load_points).collect();
     Findings {
@@ -101,7 +101,9 @@ fn by_load_point(runs: &[RunRecord]) -> Vec<Vec<&RunRecord>> {
     for run in runs {
         let same = |group: &&mut Vec<&RunRecord>| {
             let first = &group[0].run;
-            first.variant == run.run.variant && first.parameters == run.run.parameters
+            first.variant == run.run.variant
+                && first.parameters == run.run.parameters
+                && first.streams.len() == run.run.streams.len()
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.push(run),
@@ -112,6 +114,21 @@ fn by_load_point(runs: &[RunRecord]) -> Vec<Vec<&RunRecord>> {
         group.sort_by_key(|run| run.run.repeat);
     }
     groups
+}
+
+/// The environment's entry that holds the number of the host's processors.
+const CPU_COUNT: &str = "cpu.count";
+
+/// Blocking calls need a thread for each outstanding operation; those of a pinned worker share its
+/// processor. The null target blocks nobody.
+fn generator(record: &ExperimentRecord) -> Generator {
+    let plan = &record.plan;
+    let blocks = record.engine.engine == EngineChoice::Psync && plan.target != TargetSpec::Null;
+    let count = record.environment.iter().find(|(name, _)| name == CPU_COUNT);
+    Generator {
+        processors: count.and_then(|(_, value)| value.parse().ok()).filter(|count| *count > 0),
+        threads_apart: blocks && !plan.pin,
+    }
 }
 
 fn target_in_words(target: &TargetSpec) -> String {

@@ -78,6 +78,9 @@ pub struct StreamSummary {
     pub offered_rate: Option<f64>,
     /// Reads and writes together: what the stream is for.
     pub data: OpSummary,
+    /// Reads, writes and fsyncs together, where there were fsyncs; else the same as `data`, and not
+    /// repeated. An offered rate counts all kinds, so this is what it must be compared with.
+    pub all_kinds: Option<OpSummary>,
     /// Each kind of operation that occurred.
     pub kinds: Vec<OpSummary>,
     /// Mean number of operations outstanding.
@@ -92,20 +95,46 @@ pub struct StreamSummary {
     pub overload: Option<Overload>,
     /// Outstanding against achieved rate times service time.
     pub little_service: Option<LittleCheck>,
-    /// Outstanding and backlog against achieved rate times response time.
+    /// Outstanding and backlog against achieved rate times response time; `None` where the backlog
+    /// changed from the window's beginning to its end, because the law says nothing there.
     pub little_response: Option<LittleCheck>,
     /// Failures: kind of operation, kind of error, count; only those above 0.
     pub errors: Vec<(OpKind, ErrorKind, u64)>,
     /// CPU time of its workers for each completed operation, in nanoseconds.
     pub worker_cpu_ns_per_op: Option<f64>,
-    /// Share of one processor that its busiest worker used, 0 to 1.
+    /// Share of the processors that its threads can use, used by its busiest worker, 0 to 1.
     pub worker_busy_max: Option<f64>,
+}
+
+impl StreamSummary {
+    /// Operations of all kinds completed per second: what an offered rate is compared with.
+    pub fn achieved_rate_all_kinds(&self) -> Option<Estimate> {
+        self.all_kinds.as_ref().unwrap_or(&self.data).achieved_rate
+    }
+}
+
+/// What the operations were made with, as far as numbers depend on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Generator {
+    /// Processors of the host; `None` where the record does not say.
+    pub(crate) processors: Option<u32>,
+    /// A worker has a thread for each operation that may be outstanding, and these may run on
+    /// different processors.
+    pub(crate) threads_apart: bool,
+}
+
+impl Generator {
+    /// How many processors one worker of `stream` can fill.
+    fn processors_of_worker(&self, stream: &Stream) -> u32 {
+        let threads = if self.threads_apart { stream.queue_depth } else { 1 };
+        threads.min(self.processors.unwrap_or(u32::MAX)).max(1)
+    }
 }
 
 /// Operations of one kind, or reads and writes together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpSummary {
-    /// `read`, `write`, `fsync`, or `data` for reads and writes together.
+    /// `read`, `write`, `fsync`, `data` for reads and writes together, or `all` for every kind.
     pub name: &'static str,
     /// Operations that succeeded.
     pub completed: u64,
@@ -135,9 +164,9 @@ pub(crate) struct RunMeasured {
 impl RunMeasured {
     pub(crate) fn of(record: &RunRecord) -> RunMeasured {
         let intervals = window::measured(record);
-        let before = intervals
-            .first()
-            .and_then(|first| record.intervals.iter().find(|i| i.index + 1 == first.index));
+        let before = intervals.first().and_then(|first| {
+            record.intervals.iter().find(|i| first.index.checked_sub(1) == Some(i.index))
+        });
         let backlog_start =
             |s: usize| before.and_then(|i| i.streams.get(s)).map_or(0, |stream| stream.backlog_end);
         let mut worker_cpu_ns: Vec<(u32, u32, u64)> = Vec::new();
@@ -185,7 +214,7 @@ impl RunMeasured {
 }
 
 /// Summarises the runs of one load point. At least one; all of the same variant and parameters.
-pub(crate) fn load_point(records: &[&RunRecord]) -> LoadPoint {
+pub(crate) fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPoint {
     let run = &records[0].run;
     let mut runs = Vec::new();
     let mut all: Option<RunMeasured> = None;
@@ -198,7 +227,7 @@ pub(crate) fn load_point(records: &[&RunRecord]) -> LoadPoint {
             started_unix_ms: record.started_unix_ms,
             outcome: record.outcome.clone(),
             intervals_planned: end.saturating_sub(first),
-            summary: summary(run, &measured, &[]),
+            summary: summary(run, generator, &measured, &[]),
         });
         match &mut all {
             Some(sum) => sum.add_after(&measured),
@@ -209,7 +238,10 @@ pub(crate) fn load_point(records: &[&RunRecord]) -> LoadPoint {
     let repeats: Vec<&Summary> =
         runs.iter().map(|r| &r.summary).filter(|s| s.intervals > 0).collect();
     let merged = match &all {
-        Some(measured) => summary(run, measured, if repeats.len() > 1 { &repeats } else { &[] }),
+        Some(measured) => {
+            let repeats: &[&Summary] = if repeats.len() > 1 { &repeats } else { &[] };
+            summary(run, generator, measured, repeats)
+        }
         None => unreachable!("a load point has at least one run"),
     };
     LoadPoint {
@@ -223,8 +255,14 @@ pub(crate) fn load_point(records: &[&RunRecord]) -> LoadPoint {
 
 /// Summarises a window. With `repeats` the uncertainty comes from their differences, else from the
 /// intervals.
-fn summary(run: &Run, measured: &RunMeasured, repeats: &[&Summary]) -> Summary {
+fn summary(
+    run: &Run,
+    generator: Generator,
+    measured: &RunMeasured,
+    repeats: &[&Summary],
+) -> Summary {
     let total = measured.total();
+    let workers = |wanted: &dyn Fn(usize) -> bool| worker_cpu(run, generator, measured, wanted);
     let pick = |pick: fn(&Summary) -> Option<Estimate>| estimates(repeats, pick);
     let completed = total.together(&OpKind::ALL).completed;
     let streams: Vec<StreamSummary> = run
@@ -234,7 +272,7 @@ fn summary(run: &Run, measured: &RunMeasured, repeats: &[&Summary]) -> Summary {
         .map(|(s, stream)| {
             let repeats: Vec<&StreamSummary> = repeats.iter().map(|r| &r.streams[s]).collect();
             let spec = StreamSpec::of(stream);
-            let cpu = worker_cpu(measured, |worker_stream| worker_stream as usize == s);
+            let cpu = workers(&|of_stream| of_stream == s);
             stream_summary(spec, &measured.streams[s], cpu, &repeats)
         })
         .collect();
@@ -250,12 +288,7 @@ fn summary(run: &Run, measured: &RunMeasured, repeats: &[&Summary]) -> Summary {
             Estimate::of_ratio(&measured.cpu_ns, &total.length_ns),
             &pick(|s| s.cpu_used),
         ),
-        total: stream_summary(
-            StreamSpec::all(&run.streams),
-            &total,
-            worker_cpu(measured, |_| true),
-            &totals,
-        ),
+        total: stream_summary(StreamSpec::all(&run.streams), &total, workers(&|_| true), &totals),
         streams,
     }
 }
@@ -292,16 +325,31 @@ impl StreamSpec {
     }
 }
 
-/// CPU time of a stream's workers: of all, and of the busiest.
+/// CPU time of a stream's workers: of all, and of the busiest for each processor it can fill.
 struct WorkerCpu {
     sum_ns: u64,
-    max_ns: u64,
+    max_per_processor_ns: f64,
     workers: usize,
 }
 
-fn worker_cpu(measured: &RunMeasured, wanted: impl Fn(u32) -> bool) -> WorkerCpu {
-    let mine = || measured.worker_cpu_ns.iter().filter(|w| wanted(w.0)).map(|w| w.2);
-    WorkerCpu { sum_ns: mine().sum(), max_ns: mine().max().unwrap_or(0), workers: mine().count() }
+fn worker_cpu(
+    run: &Run,
+    generator: Generator,
+    measured: &RunMeasured,
+    wanted: &dyn Fn(usize) -> bool,
+) -> WorkerCpu {
+    let mut cpu = WorkerCpu { sum_ns: 0, max_per_processor_ns: 0.0, workers: 0 };
+    for (of_stream, _, cpu_ns) in &measured.worker_cpu_ns {
+        let of_stream = *of_stream as usize;
+        let Some(stream) = run.streams.get(of_stream).filter(|_| wanted(of_stream)) else {
+            continue;
+        };
+        let processors = f64::from(generator.processors_of_worker(stream));
+        cpu.sum_ns += cpu_ns;
+        cpu.max_per_processor_ns = cpu.max_per_processor_ns.max(*cpu_ns as f64 / processors);
+        cpu.workers += 1;
+    }
+    cpu
 }
 
 fn stream_summary(
@@ -325,7 +373,10 @@ fn stream_summary(
         LittleCheck::new(counted?, outstanding_mean(achieved_rate, mean_ns?))
     };
     let outstanding_value = outstanding.map(|o| o.value);
-    let both_value = outstanding.zip(backlog).map(|(o, b)| o.value + b.value);
+    let both_value = outstanding
+        .zip(backlog)
+        .filter(|_| !measured.backlog_changed)
+        .map(|(o, b)| o.value + b.value);
 
     let data = measured.together(&[OpKind::Read, OpKind::Write]);
     let data_repeats: Vec<&OpSummary> = repeats.iter().map(|r| &r.data).collect();
@@ -340,8 +391,14 @@ fn stream_summary(
                 .then(|| op_summary(kind.name(), ops, &measured.length_ns, &of_repeats))
         })
         .collect();
+    let fsync = &measured.kinds[OpKind::Fsync as usize];
+    let all_repeats: Vec<&OpSummary> =
+        repeats.iter().map(|r| r.all_kinds.as_ref().unwrap_or(&r.data)).collect();
+    let all_kinds = (fsync.completed_total() + fsync.failed_total() > 0)
+        .then(|| op_summary("all", &all, &measured.length_ns, &all_repeats));
     let repeat_count = repeats.len().max(1) as u64;
     StreamSummary {
+        all_kinds,
         data: op_summary("data", &data, &measured.length_ns, &data_repeats),
         kinds,
         outstanding_mean: with_repeats(outstanding, &pick(|s| s.outstanding_mean)),
@@ -359,7 +416,7 @@ fn stream_summary(
         worker_cpu_ns_per_op: (completed > 0.0 && cpu.workers > 0)
             .then(|| cpu.sum_ns as f64 / completed),
         worker_busy_max: (window_ns > 0.0 && cpu.workers > 0)
-            .then(|| cpu.max_ns as f64 / window_ns),
+            .then(|| cpu.max_per_processor_ns / window_ns),
         name: spec.name,
         queue_depth_total: spec.queue_depth_total,
         workers: spec.workers,

@@ -81,7 +81,8 @@ impl PointPhase {
     }
 }
 
-/// One series for each stream of each run.
+/// One series for each stream of each run. Intervals shorter than half the reporting period are
+/// left out.
 pub(crate) fn series(records: &[RunRecord]) -> Vec<Series> {
     let count: usize = records.iter().map(|record| record.run.streams.len()).sum();
     let points_max = (POINTS_TOTAL / count.max(1)).clamp(POINTS_MIN, POINTS_MAX);
@@ -89,13 +90,19 @@ pub(crate) fn series(records: &[RunRecord]) -> Vec<Series> {
 }
 
 fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
-    let per_point = record.intervals.len().div_ceil(points_max).max(1);
+    // Between the last issue and the last completion may lie microseconds: operations by that time
+    // are a spike and no rate.
+    let long_enough = |i: &&Interval| {
+        u128::from(i.end_ns.saturating_sub(i.start_ns)) * 2
+            >= u128::from(record.run.phases.interval_ns)
+    };
+    let intervals: Vec<&Interval> = record.intervals.iter().filter(long_enough).collect();
+    let per_point = intervals.len().div_ceil(points_max).max(1);
     let window = record.run.phases.window();
-    let groups: Vec<(PointPhase, &[Interval])> = record
-        .intervals
+    let groups: Vec<(PointPhase, &[&Interval])> = intervals
         .chunk_by(|a, b| phase_of(window, a) == phase_of(window, b))
         .flat_map(|same| {
-            let phase = phase_of(window, &same[0]);
+            let phase = phase_of(window, same[0]);
             same.chunks(per_point).map(move |chunk| (phase, chunk))
         })
         .collect();
@@ -114,8 +121,7 @@ fn of_run(record: &RunRecord, points_max: usize) -> Vec<Series> {
 /// a run goes on has the same definitions as what is reported afterwards.
 pub fn points_of(run: &Run, interval: &Interval) -> Vec<SeriesPoint> {
     let phase = phase_of(run.phases.window(), interval);
-    let group = std::slice::from_ref(interval);
-    (0..run.streams.len()).map(|stream| point(phase, group, stream)).collect()
+    (0..run.streams.len()).map(|stream| point(phase, &[interval], stream)).collect()
 }
 
 fn phase_of((first, end): (u32, u32), interval: &Interval) -> PointPhase {
@@ -126,7 +132,7 @@ fn phase_of((first, end): (u32, u32), interval: &Interval) -> PointPhase {
     }
 }
 
-fn point(phase: PointPhase, group: &[Interval], stream: usize) -> SeriesPoint {
+fn point(phase: PointPhase, group: &[&Interval], stream: usize) -> SeriesPoint {
     let length_ns: u64 = group.iter().map(|i| i.end_ns - i.start_ns).sum();
     let length_ns = length_ns.max(1) as f64;
     let seconds = length_ns / 1e9;

@@ -2,14 +2,14 @@
 //! themselves show.
 
 use metrics::run_record::{Outcome, RunRecord};
-use metrics::warning::{Explanation, Warning};
+use metrics::warning::{Explanation, Figure, Warning};
 use workload::op::OpKind;
 
-use crate::estimate::{INTERVALS_MIN, SAMPLES_ABOVE_MIN};
-use crate::load_point::{LoadPoint, RunMeasured, RunSummary, StreamSummary};
+use crate::estimate::{INTERVALS_MIN, Percentile, SAMPLES_ABOVE_MIN};
+use crate::load_point::{Generator, LoadPoint, RunMeasured, RunSummary, StreamSummary};
 use crate::steady;
 
-/// A worker that uses more of its processor than this may be what limits the run: the margin that
+/// A worker (or a process) that uses more of its processors than this may be what limits the run: the margin that
 /// is left is about what the interval's own bookkeeping takes.
 const BUSY_MAX: f64 = 0.90;
 /// Schedule delay above this share of the service time shows in the response time's first digits.
@@ -55,6 +55,7 @@ pub(crate) fn of_load_point(
     index: usize,
     load_point: &LoadPoint,
     records: &[&RunRecord],
+    generator: Generator,
 ) -> Vec<Sighting> {
     let mut gathered = Gathered { load_point: Some(index), sightings: Vec::new() };
     for (run, record) in load_point.runs.iter().zip(records) {
@@ -74,6 +75,9 @@ pub(crate) fn of_load_point(
         for warning in of_stream_merged(summary) {
             gathered.add(name.clone(), None, warning);
         }
+    }
+    if let Some(warning) = processors_busy(load_point, generator) {
+        gathered.add(None, None, warning);
     }
     if let Some(warning) = repeats_disagree(load_point) {
         gathered.add(None, None, warning);
@@ -171,7 +175,7 @@ fn of_run(run: &RunSummary, record: &RunRecord) -> Vec<Warning> {
             Outcome::Done => unreachable!("excluded above"),
         };
         let reason =
-            format!("{why}; {intervals} of {} intervals were measured", run.intervals_planned);
+            format!("{intervals} of {} intervals were measured; {why}", run.intervals_planned);
         warnings.push(Warning::EndedEarly { reason });
     }
     if (intervals as usize) < INTERVALS_MIN {
@@ -211,18 +215,32 @@ fn of_stream_in_run(
             achieved_rate: overload.achieved_rate,
             backlog: summary.backlog_end,
         });
-    } else if let Some(drift) = drift(measured, stream) {
-        warnings.push(Warning::NotSteady { drift });
+    } else if let Some((figure, drift)) = drift(measured, stream, summary.offered_rate.is_some()) {
+        warnings.push(Warning::NotSteady { figure, drift });
     }
     warnings
 }
 
-/// The drift of the achieved rate where it is not noise.
-fn drift(measured: &RunMeasured, stream: usize) -> Option<f64> {
+/// The drift of the achieved rate where it is not noise; in an open loop, where the achieved rate is
+/// the offered one, also that of the response time.
+fn drift(measured: &RunMeasured, stream: usize, open: bool) -> Option<(Figure, f64)> {
     let window = &measured.streams[stream];
-    let completed = window.together(&OpKind::ALL).completed;
-    let rates: Vec<f64> = completed.iter().zip(&window.length_ns).map(|(a, b)| a / b).collect();
-    steady::unsteady(&rates)
+    let all = window.together(&OpKind::ALL);
+    let rates: Vec<f64> = all.completed.iter().zip(&window.length_ns).map(|(a, b)| a / b).collect();
+    let of_rate = steady::unsteady(&rates).map(|drift| (Figure::AchievedRate, drift));
+    let of_times = || {
+        let means = all.response_sum_ns.iter().zip(&all.completed);
+        let means: Vec<f64> = means.filter(|(_, n)| **n > 0.0).map(|(sum, n)| sum / n).collect();
+        steady::unsteady(&means).map(|drift| (Figure::ResponseTime, drift))
+    };
+    of_rate.or_else(|| of_times().filter(|_| open))
+}
+
+/// Workers that share processors fill them together though none has one of its own.
+fn processors_busy(load_point: &LoadPoint, generator: Generator) -> Option<Warning> {
+    let (used, processors) = (load_point.merged.cpu_used?.value, generator.processors?);
+    (used >= BUSY_MAX * f64::from(processors))
+        .then_some(Warning::ProcessorsBusy { used, processors })
 }
 
 fn of_stream_merged(summary: &StreamSummary) -> Vec<Warning> {
@@ -237,15 +255,21 @@ fn of_stream_merged(summary: &StreamSummary) -> Vec<Warning> {
     {
         warnings.push(Warning::ScheduleDelayHigh { delay_mean_ns, service_mean_ns });
     }
+    // Failed operations were outstanding too, but have neither rate nor times to multiply.
     let checks = [summary.little_service, summary.little_response];
-    if let Some(check) = checks.into_iter().flatten().find(|check| !check.holds()) {
+    if summary.errors.is_empty()
+        && let Some(check) = checks.into_iter().flatten().find(|check| !check.holds())
+    {
         warnings.push(Warning::LittleMismatch {
             outstanding_mean: check.counted,
             expected: check.expected,
         });
     }
     let shown = SHOWN.iter().filter_map(|fraction| summary.data.response.percentile(*fraction));
-    if let Some(few) = shown.into_iter().find(|p| p.samples_above < SAMPLES_ABOVE_MIN) {
+    // Where nothing was measured at all, that is what is said.
+    let measured = summary.data.response.samples > 0;
+    let few = |p: &&Percentile| measured && p.samples_above < SAMPLES_ABOVE_MIN;
+    if let Some(few) = shown.into_iter().find(few) {
         warnings.push(Warning::FewSamplesForPercentile {
             percentile: few.fraction * 100.0,
             samples_above: few.samples_above,

@@ -37,6 +37,9 @@ pub(crate) struct Measured {
     pub(crate) backlog_start: u64,
     /// Operations due but not issued when the window ended.
     pub(crate) backlog_end: u64,
+    /// The backlog at the end of a window was not that at its beginning: of one of the windows, or
+    /// of one of the streams, where several were added.
+    pub(crate) backlog_changed: bool,
 }
 
 /// Operations of one kind, or of several together, in a window.
@@ -62,16 +65,18 @@ impl Measured {
     /// Adds up stream `stream` over `intervals`; `backlog_start` is the backlog when the first of
     /// them began.
     pub(crate) fn of(intervals: &[&Interval], stream: usize, backlog_start: u64) -> Measured {
-        let of_stream = || intervals.iter().filter_map(move |i| i.streams.get(stream));
+        // A record that was not made by us may lack a stream in an interval: nothing happened there.
+        let nothing = StreamInterval::default();
+        let of_stream = || intervals.iter().map(|i| i.streams.get(stream).unwrap_or(&nothing));
+        let backlog_end = of_stream().next_back().map_or(backlog_start, |s| s.backlog_end);
         Measured {
             length_ns: intervals.iter().map(|i| (i.end_ns - i.start_ns) as f64).collect(),
             kinds: OpKind::ALL.map(|kind| Ops::of(of_stream().map(|s| &s.kinds[kind as usize]))),
             outstanding_time_ns: of_stream().map(|s| s.outstanding_time_ns as f64).collect(),
             backlog_time_ns: of_stream().map(|s| s.backlog_time_ns as f64).collect(),
             backlog_start,
-            backlog_end: of_stream()
-                .next_back()
-                .map_or(backlog_start, |s: &StreamInterval| s.backlog_end),
+            backlog_end,
+            backlog_changed: backlog_end != backlog_start,
         }
     }
 
@@ -93,6 +98,7 @@ impl Measured {
         add_each(&mut self.backlog_time_ns, &other.backlog_time_ns);
         self.backlog_start += other.backlog_start;
         self.backlog_end += other.backlog_end;
+        self.backlog_changed |= other.backlog_changed;
     }
 
     /// Adds the same stream of another repeat, as if its window followed this one.
@@ -105,6 +111,7 @@ impl Measured {
         self.backlog_time_ns.extend(&other.backlog_time_ns);
         self.backlog_start += other.backlog_start;
         self.backlog_end += other.backlog_end;
+        self.backlog_changed |= other.backlog_changed;
     }
 }
 

@@ -8,11 +8,12 @@ use analysis::load_point::{ALL_STREAMS, StreamSummary};
 use analysis::series::{POINTS_MAX, PointPhase};
 use metrics::interval::StreamInterval;
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
-use metrics::warning::Warning;
+use metrics::warning::{Figure, Warning};
 use records::{SECOND_NS, counts, done, experiment, interval, kind, reads, run, stream};
 use workload::arrival::Arrival;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
+use workload::plan::EngineChoice;
 
 /// Two warm-up intervals that must not count, then `rates` reads of 100 us in each second.
 fn closed_run(rates: &[u64]) -> RunRecord {
@@ -119,7 +120,8 @@ fn reads_and_writes_are_added_and_fsync_stays_apart() {
 fn an_open_loop_shows_schedule_delay_and_backlog() {
     let mut open = stream("data", 4);
     open.arrival = Arrival::Constant { offered_rate: 1_000.0 };
-    let window = (0..11).map(|_| {
+    // One of warm-up, so that the backlog is there when the window begins.
+    let window = (0..12).map(|_| {
         let mut interval = StreamInterval {
             // 1,000 operations of 2 ms outstanding, each due 3 ms before.
             outstanding_time_ns: 1_000 * 2_000_000,
@@ -130,7 +132,7 @@ fn an_open_loop_shows_schedule_delay_and_backlog() {
         interval.kinds[OpKind::Read as usize] = kind(1_000, 8192, 2_000_000, 5_000_000);
         interval
     });
-    let record = experiment(vec![done(run("open", vec![open], 0, 11), window.collect())]);
+    let record = experiment(vec![done(run("open", vec![open], 1, 11), window.collect())]);
     let stream = only_stream(&record);
     assert_eq!(stream.offered_rate, Some(1_000.0));
     assert_eq!(stream.schedule_delay_mean_ns, Some(3_000_000.0));
@@ -158,6 +160,177 @@ fn a_growing_backlog_is_overload_and_a_passing_one_is_not() {
     // A hundredth of the 6,000 operations due is tolerated.
     assert_eq!(judge([0, 0, 0, 0, 0, 60]), None);
     assert!(judge([0, 0, 0, 0, 0, 61]).is_some());
+}
+
+/// An open stream at 10,000 ops/s that writes and sends an fsync after every write, of which
+/// `completed` of each kind are done each second.
+fn with_fsyncs(completed: u64) -> ExperimentRecord {
+    let mut open = stream("log", 4);
+    open.read_permille = 0;
+    open.fsync_every_writes = Some(1);
+    open.arrival = Arrival::Constant { offered_rate: 10_000.0 };
+    let window = (1..=6).map(|second| {
+        let mut interval = StreamInterval {
+            outstanding_time_ns: u128::from(completed) * 300_000,
+            backlog_end: second * 2 * (5_000 - completed),
+            ..StreamInterval::default()
+        };
+        interval.kinds[OpKind::Write as usize] = kind(completed, 8192, 100_000, 100_000);
+        interval.kinds[OpKind::Fsync as usize] = kind(completed, 0, 200_000, 200_000);
+        interval
+    });
+    experiment(vec![done(run("log", vec![open], 0, 6), window.collect())])
+}
+
+#[test]
+fn an_offered_rate_counts_fsyncs_and_is_compared_with_the_rate_of_all_kinds() {
+    let kept = only_stream(&with_fsyncs(5_000));
+    assert_eq!(kept.data.achieved_rate.unwrap().value, 5_000.0);
+    assert_eq!(kept.achieved_rate_all_kinds().unwrap().value, 10_000.0);
+    assert_eq!(kept.all_kinds.unwrap().response.mean_ns.unwrap().value, 150_000.0);
+    assert_eq!(kept.overload, None);
+    let late = only_stream(&with_fsyncs(4_500));
+    assert_eq!(late.overload.unwrap().achieved_rate, 9_000.0);
+    assert_eq!(late.achieved_rate_all_kinds().unwrap().value, 9_000.0);
+    // Without fsyncs there is nothing to tell apart.
+    let reads = only_stream(&experiment(vec![closed_run(&[10_000; 6])]));
+    assert_eq!(reads.all_kinds, None);
+    assert_eq!(reads.achieved_rate_all_kinds(), reads.data.achieved_rate);
+}
+
+#[test]
+fn an_overloaded_window_is_not_said_to_break_littles_law() {
+    let mut record = with_fsyncs(4_500);
+    for interval in &mut record.runs[0].intervals {
+        interval.streams[0].backlog_time_ns = 585_920 * u128::from(SECOND_NS);
+    }
+    let stream = only_stream(&record);
+    assert!(stream.little_service.unwrap().holds());
+    assert_eq!(stream.little_response, None);
+    assert_eq!(codes(&record), ["overloaded"]);
+}
+
+#[test]
+fn a_backlog_that_changed_in_one_repeat_is_not_hidden_by_another() {
+    let repeat = |repeat: u32, backlogs: [u64; 7]| {
+        let mut open = stream("data", 4);
+        open.arrival = Arrival::Constant { offered_rate: 1_000.0 };
+        let each = |backlog_end| StreamInterval { backlog_end, ..reads(1_000, 8192, 100_000) };
+        let mut run = run("open", vec![open], 1, 6);
+        run.repeat = repeat;
+        done(run, backlogs.map(each).into())
+    };
+    let little = |second: [u64; 7]| {
+        let first = repeat(0, [5, 5, 5, 5, 5, 5, 9]);
+        only_stream(&experiment(vec![first, repeat(1, second)])).little_response
+    };
+    assert_eq!(little([9, 5, 5, 5, 5, 5, 5]), None);
+    let steady = only_stream(&experiment(vec![repeat(0, [5; 7])]));
+    assert!(steady.little_response.is_some());
+}
+
+#[test]
+fn failed_operations_are_not_said_to_break_littles_law() {
+    let mut record = closed_run(&[10_000; 6]);
+    let stream = &mut record.intervals[2].streams[0];
+    // A hundred of them, outstanding for a second each.
+    stream.kinds[OpKind::Read as usize].failed[ErrorKind::InputOutput as usize] = 100;
+    stream.outstanding_time_ns += 100 * u128::from(SECOND_NS);
+    let record = experiment(vec![record]);
+    assert!(!only_stream(&record).little_service.unwrap().holds());
+    assert_eq!(codes(&record), ["errors_seen"]);
+}
+
+#[test]
+fn a_worker_is_busy_by_the_processors_that_its_threads_can_use() {
+    let busy = |engine: EngineChoice, queue_depth: u32, processors: Option<&str>, pin: bool| {
+        let window = (0..6).map(|_| reads(10_000, 8192, 100_000)).collect();
+        let mut record = done(run("v", vec![stream("data", queue_depth)], 0, 6), window);
+        for interval in &mut record.intervals {
+            interval.workers[0].cpu_ns = SECOND_NS * 3 / 2;
+        }
+        let mut record = experiment(vec![record]);
+        record.engine.engine = engine;
+        record.plan.pin = pin;
+        let count = processors.map(|count| ("cpu.count".to_owned(), count.to_owned()));
+        record.environment.extend(count);
+        only_stream(&record).worker_busy_max.unwrap()
+    };
+    // Four threads on two processors, on eight, and where nobody counted them.
+    assert_eq!(busy(EngineChoice::Psync, 4, Some("2"), false), 0.75);
+    assert_eq!(busy(EngineChoice::Psync, 4, Some("8"), false), 0.375);
+    assert_eq!(busy(EngineChoice::Psync, 4, None, false), 0.375);
+    // One thread; four on one processor.
+    assert_eq!(busy(EngineChoice::Psync, 1, Some("2"), false), 1.5);
+    assert_eq!(busy(EngineChoice::Psync, 4, Some("2"), true), 1.5);
+    assert_eq!(busy(EngineChoice::IoUring, 4, Some("2"), false), 1.5);
+}
+
+#[test]
+fn a_process_that_fills_the_host_is_warned_of_though_no_worker_fills_a_processor() {
+    let with = |used_ns: u64, processors: &str| {
+        let mut record = closed_run(&[10_000; 6]);
+        for interval in &mut record.intervals {
+            (interval.process_user_ns, interval.process_system_ns) = (used_ns, 0);
+        }
+        let mut record = experiment(vec![record]);
+        record.environment.push(("cpu.count".to_owned(), processors.to_owned()));
+        analyze(&record).warnings
+    };
+    let warnings = with(1_900_000_000, "2");
+    assert_eq!(warnings.len(), 1);
+    assert_eq!(
+        warnings[0].sightings[0].warning,
+        Warning::ProcessorsBusy { used: 1.9, processors: 2 }
+    );
+    assert!(with(1_700_000_000, "2").is_empty());
+    assert!(with(1_900_000_000, "4").is_empty());
+    assert!(with(1_900_000_000, "many").is_empty(), "nobody knows how many there are");
+}
+
+#[test]
+fn an_open_loop_is_judged_by_its_response_times_too() {
+    let steady = |open: bool| {
+        let mut stream = stream("data", 64);
+        if open {
+            stream.arrival = Arrival::Constant { offered_rate: 10_000.0 };
+        }
+        let window = (0..9).map(|second| reads(10_000, 8192, 1_000_000 + 100_000 * second));
+        let record = done(run("v", vec![stream], 0, 9), window.collect());
+        let findings = analyze(&experiment(vec![record]));
+        findings.warnings.iter().map(|g| g.sightings[0].warning.clone()).collect::<Vec<_>>()
+    };
+    // Thirds of 1.1 and 1.7 ms around 1.4 ms.
+    let [Warning::NotSteady { figure: Figure::ResponseTime, drift }] = steady(true)[..] else {
+        panic!("{:?}", steady(true));
+    };
+    assert!((drift - 0.6 / 1.4).abs() < 1e-9, "{drift}");
+    assert_eq!(steady(false), []);
+}
+
+#[test]
+fn an_interval_that_was_hardly_begun_is_no_point_over_time() {
+    let mut record = closed_run(&[10_000; 6]);
+    let mut drain = interval(8, vec![reads(4, 8192, 100_000)]);
+    drain.end_ns = drain.start_ns + 62_000;
+    record.intervals.push(drain);
+    let series = |record: &RunRecord| analyze(&experiment(vec![record.clone()])).series[0].clone();
+    assert_eq!(series(&record).points.len(), 8);
+    assert!(series(&record).points.iter().all(|p| p.phase != PointPhase::CoolDown));
+    record.intervals[8].end_ns = record.intervals[8].start_ns + SECOND_NS / 2;
+    assert_eq!(series(&record).points[8].achieved_rate, 8.0);
+}
+
+#[test]
+fn a_record_that_lacks_a_stream_or_repeats_one_run_with_others_is_no_panic() {
+    let whole = || (0..6).map(|_| reads(1_000, 8192, 100_000)).collect::<Vec<_>>();
+    let mut lacking = done(run("v", vec![stream("data", 1)], 0, 6), whole());
+    lacking.intervals[2].streams.clear();
+    lacking.intervals[5].workers[0].stream = 7;
+    let other = done(run("v", vec![stream("data", 1), stream("log", 1)], 0, 6), whole());
+    let findings = analyze(&experiment(vec![lacking, other]));
+    assert_eq!(findings.load_points.len(), 2);
+    assert_eq!(findings.load_points[0].merged.total.data.completed, 5_000);
 }
 
 #[test]
@@ -243,6 +416,10 @@ fn a_run_without_any_measured_interval_has_no_numbers_and_no_panic() {
     assert_eq!(merged.total.data.achieved_rate, None);
     assert_eq!(merged.total.data.response.mean_ns, None);
     assert!(merged.total.data.response.distribution.is_empty());
+    let said: Vec<(&str, &str)> =
+        findings.warnings.iter().map(|g| (g.code, g.sightings[0].seen.as_str())).collect();
+    assert_eq!(said[0].0, "ended_early");
+    assert_eq!(said[1..], [("nothing_measured", "no complete interval was measured")]);
 }
 
 #[test]

@@ -115,11 +115,10 @@ struct StreamLine<'a> {
     issued: u64,
     outstanding_start: u64,
     outstanding_end: u64,
-    /// Operations times nanoseconds, as text: it may need more than the 53 bits that JSON readers
-    /// keep.
-    outstanding_time_ns: String,
+    /// Operations times nanoseconds. Readers that keep 53 bits of a number round it.
+    outstanding_time_ns: u128,
     backlog_end: u64,
-    backlog_time_ns: String,
+    backlog_time_ns: u128,
     kinds: Vec<KindLine>,
 }
 
@@ -214,9 +213,9 @@ fn interval_line<'a>(run_index: u32, interval: &Interval, names: &'a [String]) -
         issued: stream.issued,
         outstanding_start: stream.outstanding_start,
         outstanding_end: stream.outstanding_end,
-        outstanding_time_ns: stream.outstanding_time_ns.to_string(),
+        outstanding_time_ns: stream.outstanding_time_ns,
         backlog_end: stream.backlog_end,
-        backlog_time_ns: stream.backlog_time_ns.to_string(),
+        backlog_time_ns: stream.backlog_time_ns,
         kinds: OpKind::ALL
             .into_iter()
             .zip(&stream.kinds)
@@ -326,7 +325,7 @@ mod tests {
               "streams": [
                 {
                   "backlog_end": 0,
-                  "backlog_time_ns": "0",
+                  "backlog_time_ns": 0,
                   "issued": 5,
                   "kinds": [
                     {
@@ -357,7 +356,7 @@ mod tests {
                   ],
                   "outstanding_end": 0,
                   "outstanding_start": 0,
-                  "outstanding_time_ns": "4000000000",
+                  "outstanding_time_ns": 4000000000,
                   "stream": ""
                 }
               ],

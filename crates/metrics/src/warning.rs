@@ -1,15 +1,23 @@
 //! Warnings that teach: a closed enum; each says what was seen, why it matters for this number,
 //! what to try next. (The form is hyperfine's.)
 
-use units::{Bytes, Nanos, OpsPerSec};
+use units::{Bytes, Nanos, OpsPerSec, thousands};
 
 /// Something a reader of a number must know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
     /// A worker used nearly all of its processor: the generator may be the limit.
     GeneratorBusy {
-        /// Share of one processor used by the busiest worker, 0 to 1.
+        /// Share of the processors that its threads could use, used by the busiest worker, 0 to 1.
         busy: f64,
+    },
+    /// The process used nearly all processors of the host: workers that share them wait for each
+    /// other, though none of them fills one.
+    ProcessorsBusy {
+        /// Processors used by the whole process.
+        used: f64,
+        /// Processors of the host.
+        processors: u32,
     },
     /// Operations were issued late: the schedule was not kept.
     ScheduleDelayHigh {
@@ -27,12 +35,14 @@ pub enum Warning {
         /// Operations due but not issued at the end of the window.
         backlog: u64,
     },
-    /// The figure drifts within the window.
+    /// A figure drifts within the window.
     NotSteady {
+        /// Which one.
+        figure: Figure,
         /// Change from the window's first to its last third, as a fraction of the mean.
         drift: f64,
     },
-    /// The window has too few intervals for an uncertainty.
+    /// The window has too few intervals for an uncertainty, or none at all.
     WindowTooShort {
         /// Intervals in the window.
         intervals: u32,
@@ -87,6 +97,25 @@ pub enum Warning {
     },
 }
 
+/// A figure that is judged for steadiness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// Operations completed per second.
+    AchievedRate,
+    /// Mean response time: in an open loop the achieved rate is the offered one for as long as the
+    /// target keeps up, so a drift shows here first.
+    ResponseTime,
+}
+
+impl Figure {
+    const fn name(self) -> &'static str {
+        match self {
+            Figure::AchievedRate => "achieved rate",
+            Figure::ResponseTime => "response time mean",
+        }
+    }
+}
+
 /// A warning in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
@@ -111,24 +140,31 @@ impl Warning {
     fn seen(&self) -> String {
         match self {
             Warning::GeneratorBusy { busy } => {
-                format!("the busiest worker used {} of its processor", percent(*busy))
+                format!("the busiest worker used {} of the processor it has", percent(*busy))
             }
+            Warning::ProcessorsBusy { used, processors } => match processors {
+                1 => format!("the process used {used:.2} of this host's 1 processor"),
+                _ => format!("the process used {used:.2} of this host's {processors} processors"),
+            },
             Warning::ScheduleDelayHigh { delay_mean_ns, service_mean_ns } => format!(
                 "operations were issued {} late on average; the service time mean was {}",
                 Nanos(*delay_mean_ns),
                 Nanos(*service_mean_ns)
             ),
             Warning::Overloaded { offered_rate, achieved_rate, backlog } => format!(
-                "{} were offered, {} were achieved; at the end of the window {backlog} operations \
-                 were due but not issued",
+                "{} were offered, {} were achieved; at the end of the window {} operations were \
+                 due but not issued",
                 OpsPerSec::new(*offered_rate),
-                OpsPerSec::new(*achieved_rate)
+                OpsPerSec::new(*achieved_rate),
+                thousands(*backlog)
             ),
-            Warning::NotSteady { drift } => format!(
-                "from the first to the last third of the window the achieved rate changed by {}",
+            Warning::NotSteady { figure, drift } => format!(
+                "from the first to the last third of the window the {} changed by {}",
+                figure.name(),
                 signed_percent(*drift)
             ),
             Warning::WindowTooShort { intervals } => match intervals {
+                0 => "no complete interval was measured".to_owned(),
                 1 => "the window has 1 interval".to_owned(),
                 _ => format!("the window has {intervals} intervals"),
             },
@@ -152,7 +188,7 @@ impl Warning {
             Warning::ErrorsSeen { errors } => {
                 let words: Vec<String> = errors
                     .iter()
-                    .map(|(kind, error, count)| format!("{count} {kind} ({error})"))
+                    .map(|(kind, error, count)| format!("{} {kind} ({error})", thousands(*count)))
                     .collect();
                 format!("operations failed: {}", words.join(", "))
             }
@@ -187,6 +223,14 @@ impl Warning {
                  more processors. `fourcorners run null:` shows what this host can generate at \
                  most.",
             ),
+            Warning::ProcessorsBusy { .. } => (
+                "processors_busy",
+                "Workers that share processors wait for each other: the rate may be this host's \
+                 limit, not the target's, and times include the waiting.",
+                "Use no more workers than there are processors to spare (`workers`), offer less, or \
+                 use a host with more processors. `fourcorners run null:` shows what this host can \
+                 generate at most.",
+            ),
             Warning::ScheduleDelayHigh { .. } => (
                 "schedule_delay_high",
                 "Response times count from the instant at which an operation was due, so they \
@@ -207,6 +251,13 @@ impl Warning {
                  fill, burst credit runs out, flash begins to collect garbage.",
                 "Warm up for longer (`warm_up`), measure for longer (`measure`), and look at the \
                  time series for where it settles.",
+            ),
+            Warning::WindowTooShort { intervals: 0 } => (
+                "nothing_measured",
+                "A run that ends before the first interval of its window is over has no number to \
+                 show.",
+                "Remove the cause of the early end and run it again; if it ended as planned, \
+                 measure for longer (`measure`).",
             ),
             Warning::WindowTooShort { .. } => (
                 "window_too_short",
@@ -291,7 +342,12 @@ mod tests {
             (
                 Warning::GeneratorBusy { busy: 0.9642 },
                 "generator_busy",
-                "the busiest worker used 96.4 % of its processor",
+                "the busiest worker used 96.4 % of the processor it has",
+            ),
+            (
+                Warning::ProcessorsBusy { used: 1.966, processors: 2 },
+                "processors_busy",
+                "the process used 1.97 of this host's 2 processors",
             ),
             (
                 Warning::ScheduleDelayHigh { delay_mean_ns: 1.5e6, service_mean_ns: 250e3 },
@@ -306,13 +362,18 @@ mod tests {
                 },
                 "overloaded",
                 "20,000 ops/s were offered, 12,345 ops/s were achieved; at the end of the window \
-                 76000 operations were due but not issued",
+                 76,000 operations were due but not issued",
             ),
             (
-                Warning::NotSteady { drift: -0.125 },
+                Warning::NotSteady { figure: Figure::AchievedRate, drift: -0.125 },
                 "not_steady",
                 "from the first to the last third of the window the achieved rate changed by -12.5 \
                  %",
+            ),
+            (
+                Warning::WindowTooShort { intervals: 0 },
+                "nothing_measured",
+                "no complete interval was measured",
             ),
             (
                 Warning::WindowTooShort { intervals: 1 },
@@ -338,12 +399,12 @@ mod tests {
             (
                 Warning::ErrorsSeen {
                     errors: vec![
-                        ("read".to_owned(), "input_output".to_owned(), 3),
+                        ("read".to_owned(), "input_output".to_owned(), 1_072_942),
                         ("write".to_owned(), "no_space".to_owned(), 1),
                     ],
                 },
                 "errors_seen",
-                "operations failed: 3 read (input_output), 1 write (no_space)",
+                "operations failed: 1,072,942 read (input_output), 1 write (no_space)",
             ),
             (
                 Warning::RepeatsDisagree { spread: 0.31 },
@@ -376,6 +437,12 @@ mod tests {
             let explanation = warning.explain();
             assert_eq!((explanation.code, explanation.seen.as_str()), (code, seen));
         }
+    }
+
+    #[test]
+    fn a_drift_names_the_figure_that_drifts() {
+        let seen = Warning::NotSteady { figure: Figure::ResponseTime, drift: 0.4 }.explain().seen;
+        assert!(seen.ends_with("the response time mean changed by +40.0 %"), "{seen}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Results as CSV: one line for each load point, repeat (and all together), stream (and all
 //! together) and kind of operation. `docs/reference/csv.md` says what each column holds.
 //!
-//! Numbers are written in full, as they are in the findings; what is not known is empty.
+//! Numbers are those of the findings, with nine digits; what is not known is empty.
 
 use std::io::{self, Write};
 
@@ -10,18 +10,77 @@ use analysis::estimate::Estimate;
 use analysis::load_point::{OpSummary, StreamSummary, Summary};
 use analysis::times::Times;
 
-use crate::number::percentile_name;
+use crate::number::{exported, percentile_name};
+
+/// Names of the columns, in order: an export without results has them too.
+const COLUMNS: [&str; 56] = [
+    "experiment_id",
+    "load_point",
+    "variant",
+    "parameters",
+    "repeat",
+    "stream",
+    "operation",
+    "queue_depth_total",
+    "workers",
+    "offered_rate_ops_per_sec",
+    "achieved_rate_all_kinds_ops_per_sec",
+    "intervals",
+    "window_ns",
+    "completed",
+    "failed",
+    "moved_bytes",
+    "achieved_rate_ops_per_sec",
+    "achieved_rate_uncertainty_ops_per_sec",
+    "throughput_bytes_per_sec",
+    "throughput_uncertainty_bytes_per_sec",
+    "uncertainty_method",
+    "response_samples",
+    "response_mean_ns",
+    "response_mean_uncertainty_ns",
+    "response_min_ns",
+    "response_p50_ns",
+    "response_p90_ns",
+    "response_p99_ns",
+    "response_p99_9_ns",
+    "response_p99_99_ns",
+    "response_max_ns",
+    "service_samples",
+    "service_mean_ns",
+    "service_mean_uncertainty_ns",
+    "service_min_ns",
+    "service_p50_ns",
+    "service_p90_ns",
+    "service_p99_ns",
+    "service_p99_9_ns",
+    "service_p99_99_ns",
+    "service_max_ns",
+    "outstanding_mean_ops",
+    "outstanding_mean_uncertainty_ops",
+    "backlog_mean_ops",
+    "backlog_mean_uncertainty_ops",
+    "backlog_end_ops",
+    "schedule_delay_mean_ns",
+    "overloaded",
+    "process_cpu_ns_per_op",
+    "process_cpu_uncertainty_ns_per_op",
+    "worker_cpu_ns_per_op",
+    "worker_busy_max_fraction",
+    "little_service_mismatch_fraction",
+    "little_response_mismatch_fraction",
+    "errors",
+    "warnings",
+];
 
 /// Writes all results.
 ///
 /// # Errors
 /// What `out` says.
 pub fn write(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
-    for (number, line) in lines(findings).into_iter().enumerate() {
-        if number == 0 {
-            let names: Vec<String> = line.0.iter().map(|(name, _)| quoted(name)).collect();
-            writeln!(out, "{}", names.join(","))?;
-        }
+    writeln!(out, "{}", COLUMNS.join(","))?;
+    for line in lines(findings) {
+        let names = line.0.iter().map(|(name, _)| name.as_str());
+        assert!(names.eq(COLUMNS), "a line's cells are those of the columns");
         let cells: Vec<String> = line.0.iter().map(|(_, cell)| quoted(cell)).collect();
         writeln!(out, "{}", cells.join(","))?;
     }
@@ -42,10 +101,14 @@ impl Line {
         self.0.push((name.to_owned(), value));
     }
 
+    fn number(&mut self, name: &str, value: Option<f64>) {
+        self.maybe(name, value.map(exported));
+    }
+
     /// A value and its uncertainty: `name_unit`, `name_uncertainty_unit`.
     fn estimate(&mut self, name: &str, unit: &str, estimate: Option<Estimate>) {
-        self.maybe(&format!("{name}{unit}"), estimate.map(|e| e.value));
-        self.maybe(&format!("{name}_uncertainty{unit}"), estimate.and_then(|e| e.uncertainty));
+        self.number(&format!("{name}{unit}"), estimate.map(|e| e.value));
+        self.number(&format!("{name}_uncertainty{unit}"), estimate.and_then(|e| e.uncertainty));
     }
 
     fn times(&mut self, name: &str, times: &Times) {
@@ -68,7 +131,9 @@ fn lines(findings: &Findings) -> Vec<Line> {
         {
             let all = (summary.streams.len() > 1).then_some(&summary.total);
             for stream in all.into_iter().chain(&summary.streams) {
-                for ops in std::iter::once(&stream.data).chain(&stream.kinds) {
+                for ops in
+                    std::iter::once(&stream.data).chain(&stream.kinds).chain(&stream.all_kinds)
+                {
                     let place = Place { findings, index, repeat: &repeat };
                     lines.push(line(&place, summary, stream, ops));
                 }
@@ -98,7 +163,9 @@ fn line(place: &Place<'_>, summary: &Summary, stream: &StreamSummary, ops: &OpSu
     line.text("operation", ops.name);
     line.text("queue_depth_total", stream.queue_depth_total);
     line.text("workers", stream.workers);
-    line.maybe("offered_rate_ops_per_sec", stream.offered_rate);
+    line.number("offered_rate_ops_per_sec", stream.offered_rate);
+    let all_kinds = stream.achieved_rate_all_kinds().map(|rate| rate.value);
+    line.number("achieved_rate_all_kinds_ops_per_sec", all_kinds);
     line.text("intervals", summary.intervals);
     line.text("window_ns", summary.window_ns);
     line.text("completed", ops.completed);
@@ -112,15 +179,17 @@ fn line(place: &Place<'_>, summary: &Summary, stream: &StreamSummary, ops: &OpSu
     line.estimate("outstanding_mean", "_ops", stream.outstanding_mean);
     line.estimate("backlog_mean", "_ops", stream.backlog_mean);
     line.text("backlog_end_ops", stream.backlog_end);
-    line.maybe("schedule_delay_mean_ns", stream.schedule_delay_mean_ns);
+    line.number("schedule_delay_mean_ns", stream.schedule_delay_mean_ns);
     line.text("overloaded", stream.overload.is_some());
     line.estimate("process_cpu", "_ns_per_op", summary.cpu_ns_per_op);
-    line.maybe("worker_cpu_ns_per_op", stream.worker_cpu_ns_per_op);
-    line.maybe("worker_busy_max_fraction", stream.worker_busy_max);
-    line.maybe("little_service_mismatch_fraction", stream.little_service.map(|l| l.mismatch));
-    line.maybe("little_response_mismatch_fraction", stream.little_response.map(|l| l.mismatch));
-    let errors = stream.errors.iter().filter(|(kind, _, _)| {
-        ops.name == kind.name() || (ops.name == "data" && kind.name() != "fsync")
+    line.number("worker_cpu_ns_per_op", stream.worker_cpu_ns_per_op);
+    line.number("worker_busy_max_fraction", stream.worker_busy_max);
+    line.number("little_service_mismatch_fraction", stream.little_service.map(|l| l.mismatch));
+    line.number("little_response_mismatch_fraction", stream.little_response.map(|l| l.mismatch));
+    let errors = stream.errors.iter().filter(|(kind, _, _)| match ops.name {
+        "all" => true,
+        "data" => kind.name() != "fsync",
+        name => name == kind.name(),
     });
     let errors: Vec<String> = errors
         .map(|(kind, error, count)| format!("{}:{}={count}", kind.name(), error.name()))

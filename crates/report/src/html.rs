@@ -10,11 +10,11 @@ use analysis::estimate::Estimate;
 use analysis::load_point::LoadPoint;
 use analysis::times::FRACTIONS;
 use metrics::run_record::Outcome;
-use minijinja::{Environment, Value, context};
+use minijinja::{Environment, HtmlEscape, Value, context};
 
 use crate::charts::{self, Charts};
 use crate::method::DEFINITIONS;
-use crate::number::{NONE, date, mib, percent, percentile_name, plain, thousands, us};
+use crate::number::{NONE, date, half_width, mib, percentile_name, plain, thousands, us};
 use crate::rows::{self, TimeUnit, load_point_name, percentile};
 use crate::text::sightings_by_words;
 
@@ -46,12 +46,12 @@ pub fn render(findings: &Findings) -> Result<String, RenderError> {
         target => &findings.target,
         source => &findings.source,
         engine => findings.engine,
-        engine_reason => &findings.engine_reason,
+        engine_reason => marked_up(&findings.engine_reason),
         plan_hash => &findings.plan_hash,
         seed => findings.seed.to_string(),
         started => date(findings.started_unix_ms),
         outcome => outcome_in_words(&findings.outcome),
-        notes => &findings.notes,
+        notes => findings.notes.iter().map(|note| lines_of(note)).collect::<Vec<_>>(),
         tiles => findings.curves.iter().filter_map(|c| tile(findings, c)).collect::<Vec<_>>(),
         blocks => blocks(findings),
         warnings => warnings(findings),
@@ -77,6 +77,31 @@ fn outcome_in_words(outcome: &Outcome) -> &'static str {
         Outcome::Failed { .. } => "Ended by a failure.",
         Outcome::Aborted => "Aborted.",
     }
+}
+
+/// Words with what stands between backticks as code, escaped.
+fn marked_up(words: &str) -> Value {
+    let parts: Vec<&str> = words.split('`').collect();
+    // A backtick without its other half is one.
+    let paired = if parts.len() % 2 == 1 { parts.len() } else { parts.len() - 1 };
+    let mut html = String::new();
+    for (place, part) in parts.iter().enumerate() {
+        match place {
+            code if code % 2 == 1 && code < paired => {
+                html.push_str(&format!("<code>{}</code>", HtmlEscape(part)));
+            }
+            odd if odd >= paired => html.push_str(&format!("`{}", HtmlEscape(part))),
+            _ => html.push_str(&HtmlEscape(part).to_string()),
+        }
+    }
+    Value::from_safe_string(html)
+}
+
+/// The first line of a text, and the further ones, which are a list: the particulars of a failure.
+fn lines_of(text: &str) -> Value {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = marked_up(lines.next().unwrap_or_default());
+    context! { first, more => lines.map(|line| marked_up(line.trim())).collect::<Vec<_>>() }
 }
 
 fn printed(estimate: Option<Estimate>, print: fn(f64) -> String) -> String {
@@ -125,13 +150,13 @@ fn blocks(findings: &Findings) -> Vec<Value> {
 fn warnings(findings: &Findings) -> Vec<Value> {
     let groups = findings.warnings.iter().map(|group| {
         let sightings = sightings_by_words(findings, group).into_iter().map(|(seen, places)| {
-            context! { seen, places => places.join("; ") }
+            context! { seen => lines_of(seen), places => places.join("; ") }
         });
         context! {
             mark => group.mark.to_string(),
             code => group.code,
-            matters => group.matters,
-            remedy => group.remedy,
+            matters => marked_up(group.matters),
+            remedy => marked_up(group.remedy),
             sightings => sightings.collect::<Vec<_>>(),
         }
     });
@@ -225,7 +250,7 @@ fn run_in_words(
             .data
             .achieved_rate
             .and_then(|r| r.relative())
-            .map_or(String::new(), |share| format!(" ± {}", percent(share)));
+            .map_or(String::new(), |share| format!(" ± {}", half_width(share)));
         format!(
             "{name}{} ops/s{plus_minus}, {} MiB/s, response time mean {} µs, p99 {} µs, \
              outstanding {}",

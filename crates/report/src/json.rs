@@ -1,4 +1,5 @@
-//! The whole findings as JSON, units in the names of the fields. Percentiles that too few samples
+//! The whole findings as JSON, units in the names of the fields, numbers with nine digits.
+//! Percentiles that too few samples
 //! stand behind are `null`, with the number of samples above them beside.
 //!
 //! The types here are the format: findings may change without it, and it carries its own version.
@@ -17,7 +18,7 @@ use metrics::run_record::Outcome;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::number::percentile_name;
+use crate::number::{exported, percentile_name};
 
 /// Changes when a reader of the old form would misread the new one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -95,8 +96,13 @@ struct StreamJson<'a> {
     queue_depth_total: u64,
     workers: u32,
     offered_rate_ops_per_sec: Option<f64>,
+    /// What the offered rate is to be compared with: reads, writes and fsyncs together.
+    achieved_rate_all_kinds_ops_per_sec: Option<EstimateJson>,
     data: OpJson,
     kinds: Vec<OpJson>,
+    /// Of streams with fsyncs only: elsewhere it would repeat `data`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    all_kinds: Option<OpJson>,
     outstanding_mean_ops: Option<EstimateJson>,
     backlog_mean_ops: Option<EstimateJson>,
     backlog_end_ops: u64,
@@ -320,25 +326,27 @@ fn stream(stream: &StreamSummary, depth: Depth) -> StreamJson<'_> {
         name: &stream.name,
         queue_depth_total: stream.queue_depth_total,
         workers: stream.workers,
-        offered_rate_ops_per_sec: stream.offered_rate,
+        offered_rate_ops_per_sec: stream.offered_rate.map(exported),
+        achieved_rate_all_kinds_ops_per_sec: stream.achieved_rate_all_kinds().map(estimate),
         data: op(&stream.data, depth),
         kinds: stream.kinds.iter().map(|ops| op(ops, depth)).collect(),
+        all_kinds: stream.all_kinds.as_ref().map(|ops| op(ops, depth)),
         outstanding_mean_ops: stream.outstanding_mean.map(estimate),
         backlog_mean_ops: stream.backlog_mean.map(estimate),
         backlog_end_ops: stream.backlog_end,
-        schedule_delay_mean_ns: stream.schedule_delay_mean_ns,
+        schedule_delay_mean_ns: stream.schedule_delay_mean_ns.map(exported),
         overload: stream.overload.map(|overload| {
             json!({
-                "offered_rate_ops_per_sec": overload.offered_rate,
-                "achieved_rate_ops_per_sec": overload.achieved_rate,
+                "offered_rate_ops_per_sec": exported(overload.offered_rate),
+                "achieved_rate_ops_per_sec": exported(overload.achieved_rate),
                 "backlog_growth_ops": overload.backlog_growth,
             })
         }),
         little_service: stream.little_service.map(little),
         little_response: stream.little_response.map(little),
         errors: errors.collect(),
-        worker_cpu_ns_per_op: stream.worker_cpu_ns_per_op,
-        worker_busy_max_fraction: stream.worker_busy_max,
+        worker_cpu_ns_per_op: stream.worker_cpu_ns_per_op.map(exported),
+        worker_busy_max_fraction: stream.worker_busy_max.map(exported),
     }
 }
 
@@ -372,7 +380,7 @@ fn times(times: &Times, depth: Depth) -> TimesJson {
         mean_ns: times.mean_ns.map(estimate),
         min_ns: times.min_ns,
         max_ns: times.max_ns,
-        deviation_ns: times.deviation_ns,
+        deviation_ns: times.deviation_ns.map(exported),
         over_range_samples: times.over_range,
         percentiles: percentiles.collect(),
         distribution: depth.distributions().then(|| distribution.collect()),
@@ -381,25 +389,25 @@ fn times(times: &Times, depth: Depth) -> TimesJson {
 
 fn estimate(estimate: Estimate) -> EstimateJson {
     EstimateJson {
-        value: estimate.value,
-        uncertainty: estimate.uncertainty,
-        samples: estimate.samples,
+        value: exported(estimate.value),
+        uncertainty: estimate.uncertainty.map(exported),
+        samples: exported(estimate.samples),
         method: estimate.method.name(),
     }
 }
 
 fn little(check: LittleCheck) -> LittleJson {
     LittleJson {
-        counted_ops: check.counted,
-        expected_ops: check.expected,
-        mismatch_fraction: check.mismatch,
+        counted_ops: exported(check.counted),
+        expected_ops: exported(check.expected),
+        mismatch_fraction: exported(check.mismatch),
     }
 }
 
 fn curve(curve: &Curve) -> CurveJson<'_> {
     let points = curve.points.iter().map(|p| CurvePointJson {
         load_point: p.load_point,
-        x: p.x,
+        x: exported(p.x),
         label: &p.label,
     });
     CurveJson {
@@ -415,14 +423,14 @@ fn series(series: &Series) -> SeriesJson<'_> {
         start_ns: p.start_ns,
         end_ns: p.end_ns,
         phase: p.phase.name(),
-        achieved_rate_ops_per_sec: p.achieved_rate,
-        throughput_bytes_per_sec: p.throughput,
-        response_mean_ns: p.response_mean_ns,
+        achieved_rate_ops_per_sec: exported(p.achieved_rate),
+        throughput_bytes_per_sec: exported(p.throughput),
+        response_mean_ns: p.response_mean_ns.map(exported),
         response_p99_ns: p.response_p99_ns,
-        outstanding_mean_ops: p.outstanding_mean,
-        backlog_mean_ops: p.backlog_mean,
+        outstanding_mean_ops: exported(p.outstanding_mean),
+        backlog_mean_ops: exported(p.backlog_mean),
         failed: p.failed,
-        process_cpu_used_processors: p.cpu_used,
+        process_cpu_used_processors: exported(p.cpu_used),
     });
     SeriesJson {
         run_index: series.run_index,

@@ -8,7 +8,11 @@ pub const DEFINITIONS: [(&str, &str); 13] = [
         "The whole intervals of the measure phase. Warm-up and cool-down do not count; a run that \
          ended early gives the intervals it has.",
     ),
-    ("Achieved rate", "Reads and writes that succeeded in the window, divided by its length."),
+    (
+        "Achieved rate",
+        "Reads and writes that succeeded in the window, divided by its length. An offered rate \
+         counts fsyncs too, and is compared with the rate of all kinds together.",
+    ),
     ("Throughput", "Bytes moved by them, divided by the same time. 1 MiB is 1,048,576 bytes."),
     (
         "Response time",
@@ -32,7 +36,7 @@ pub const DEFINITIONS: [(&str, &str); 13] = [
         "Uncertainty",
         "Half-width of the 95 % interval (Student t). With repeats: from the differences between \
          them. With a single run: from its intervals, whose number is reduced by the correlation \
-         of neighbours.",
+         of neighbours. Above half of the value only that is printed.",
     ),
     (
         "CPU per operation",
@@ -47,12 +51,13 @@ pub const DEFINITIONS: [(&str, &str); 13] = [
     (
         "Little's law",
         "Outstanding must equal achieved rate times service time; with the backlog, achieved rate \
-         times response time. A difference above 2 % is a warning.",
+         times response time. A difference above 2 % is a warning, except where operations failed; \
+         the second form does not hold where the backlog changed over the window.",
     ),
     (
         "Steady state",
         "From the first third of the window to the last the achieved rate changes by at most 10 %, \
-         or by no more than its noise.",
+         or by no more than its noise; in an open loop the mean response time too.",
     ),
     (
         "Saturation",

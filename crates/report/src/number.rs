@@ -1,5 +1,5 @@
 //! How a number is printed: three digits where there are no more, thousands apart, units in
-//! headings.
+//! headings. How it is exported: with nine digits.
 
 use units::Utc;
 
@@ -14,6 +14,9 @@ const BYTES_PER_MIB: f64 = 1_048_576.0;
 pub const TOO_FEW: &str = "too few";
 /// What stands where there is no number.
 pub const NONE: &str = "-";
+
+/// Half-widths above this share of the value say only that the value is not known.
+const HALF_WIDTH_SHOWN_MAX: f64 = 0.5;
 
 /// At least three digits: `0.123`, `4.52`, `60.3`, `812`, `12,345`.
 pub fn plain(value: f64) -> String {
@@ -49,6 +52,21 @@ pub fn percent(fraction: f64) -> String {
         p if p < 9.95 => format!("{:.1} %", fraction * 100.0),
         _ => format!("{:.0} %", fraction * 100.0),
     }
+}
+
+/// A half-width as a share of its value: above half of it no digit of either means anything, so
+/// none is shown.
+pub fn half_width(relative: f64) -> String {
+    if relative > HALF_WIDTH_SHOWN_MAX { ">50 %".to_owned() } else { percent(relative) }
+}
+
+/// Nine significant digits, for files: finer than anything that can be measured, and without the
+/// binary fraction's tail (`9447.500000000002`).
+pub fn exported(value: f64) -> f64 {
+    if !value.is_finite() {
+        return value;
+    }
+    format!("{value:.8e}").parse().expect("what was printed as a number is one")
 }
 
 /// A fraction such as 0.999 as `p99.9`.
@@ -95,6 +113,23 @@ mod tests {
         assert_eq!(percent(0.008), "0.8 %");
         assert_eq!(percent(0.123), "12 %");
         assert_eq!(thousands(-1234), "-1,234");
+    }
+
+    #[test]
+    fn a_half_width_above_half_of_its_value_is_no_number() {
+        assert_eq!(half_width(0.004), "0.4 %");
+        assert_eq!(half_width(0.5), "50 %");
+        assert_eq!(half_width(0.501), ">50 %");
+        assert_eq!(half_width(8.01), ">50 %");
+    }
+
+    #[test]
+    fn exported_numbers_have_nine_digits_and_no_binary_tail() {
+        assert_eq!(exported(9447.500000000002).to_string(), "9447.5");
+        assert_eq!(exported(1.0 / 3.0).to_string(), "0.333333333");
+        assert_eq!(exported(123_456_789_012.0), 123_456_789_000.0);
+        assert_eq!(exported(0.0), 0.0);
+        assert_eq!(exported(-0.000_012_345_678_91), -0.000_012_345_678_9);
     }
 
     #[test]

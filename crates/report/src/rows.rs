@@ -5,7 +5,7 @@ use analysis::curve::Curve;
 use analysis::estimate::{Estimate, Percentile};
 use analysis::load_point::{LoadPoint, OpSummary, StreamSummary, Summary};
 
-use crate::number::{NONE, TOO_FEW, mib, ms, percent, plain, us};
+use crate::number::{NONE, TOO_FEW, half_width, mib, ms, plain, us};
 
 /// The rows of one curve and one stream, under one heading.
 pub struct Block<'a> {
@@ -140,6 +140,10 @@ fn block<'a>(findings: &'a Findings, curve: &'a Curve, stream: Option<usize>) ->
         if summary.kinds.len() > 1 {
             rows.extend(summary.kinds.iter().map(|ops| row(ops.name.to_owned(), ops, false)));
         }
+        // What was offered is offered to all kinds together.
+        if let (Some(_), Some(all)) = (summary.offered_rate, &summary.all_kinds) {
+            rows.push(row(all.name.to_owned(), all, false));
+        }
     }
     Block { name, axis: &curve.axis, rows }
 }
@@ -171,7 +175,7 @@ impl Row<'_> {
         };
         [
             of(self.ops.achieved_rate, plain),
-            self.ops.achieved_rate.and_then(|r| r.relative()).map_or(NONE.to_owned(), percent),
+            self.ops.achieved_rate.and_then(|r| r.relative()).map_or(NONE.to_owned(), half_width),
             of(self.ops.throughput, mib),
             response.mean_ns.map_or(NONE.to_owned(), |mean| unit.print(mean.value)),
             percentile(response.percentile(0.5), unit),

@@ -35,7 +35,9 @@ pub fn summary(findings: &Findings, width: usize) -> String {
     if !findings.notes.is_empty() {
         out.push_str("\nNotes\n");
         for note in &findings.notes {
-            wrap(note, "  ", "  ", width, &mut out);
+            let mut lines = note.lines();
+            wrap(lines.next().unwrap_or_default(), "  ", "  ", width, &mut out);
+            listed(lines, "    - ", "      ", width, &mut out);
         }
     }
     out
@@ -148,12 +150,15 @@ fn warning(findings: &Findings, group: &WarningGroup, width: usize, out: &mut St
     let seen = sightings_by_words(findings, group);
     wrap(group.code, &lead, "     ", width, out);
     for (words, places) in seen.iter().take(PLACES_MAX) {
-        let mut listed: Vec<String> = places.iter().take(PLACES_MAX).cloned().collect();
+        let mut places_listed: Vec<String> = places.iter().take(PLACES_MAX).cloned().collect();
         if places.len() > PLACES_MAX {
-            listed.push(format!("and {} more", places.len() - PLACES_MAX));
+            places_listed.push(format!("and {} more", places.len() - PLACES_MAX));
         }
-        let text = format!("{words} ({})", listed.join("; "));
+        let mut lines = words.lines();
+        let first = lines.next().unwrap_or_default();
+        let text = format!("{first} ({})", places_listed.join("; "));
         wrap(&text, "     - ", "       ", width, out);
+        listed(lines, "         . ", "           ", width, out);
     }
     if seen.len() > PLACES_MAX {
         let text = format!("and {} more, all in the report", seen.len() - PLACES_MAX);
@@ -161,6 +166,19 @@ fn warning(findings: &Findings, group: &WarningGroup, width: usize, out: &mut St
     }
     wrap(group.matters, "     ", "     ", width, out);
     wrap(group.remedy, "     -> ", "        ", width, out);
+}
+
+/// The particulars of a failure, one below the other as they came.
+fn listed<'a>(
+    lines: impl Iterator<Item = &'a str>,
+    lead: &str,
+    indent: &str,
+    width: usize,
+    out: &mut String,
+) {
+    for line in lines.filter(|line| !line.trim().is_empty()) {
+        wrap(line, lead, indent, width, out);
+    }
 }
 
 /// What was seen, each once, with all the places where it was.

@@ -7,9 +7,10 @@ mod fixture;
 use std::collections::BTreeMap;
 
 use analysis::{Findings, analyze};
-use fixture::records::{done, experiment, reads, run, stream};
+use fixture::records::{done, experiment, kind, reads, run, stream};
 use report::{csv, hgrm, html, json, method, text};
 use serde_json::Value;
+use workload::op::OpKind;
 
 fn written(
     write: impl Fn(&Findings, &mut dyn std::io::Write) -> std::io::Result<()>,
@@ -104,6 +105,9 @@ fn assert_same(cell: &str, value: &Value, what: &str) {
             let (cell, value) = (cell.parse::<f64>().unwrap(), value.as_f64().unwrap());
             // The JSON reader may be off by the last bit.
             assert!((cell - value).abs() <= 1e-15 * value.abs(), "{what}: {cell}, {value}");
+            // Counts are whole and written whole.
+            let short = cell.fract() == 0.0 || cell == report::number::exported(cell);
+            assert!(short, "{what}: more than nine digits in {cell}");
         }
     }
 }
@@ -123,7 +127,8 @@ fn csv_and_json_carry_the_same_numbers() {
             for (repeat, summary) in merged.into_iter().chain(runs) {
                 for stream in summary["streams"].as_array().unwrap() {
                     let kinds = stream["kinds"].as_array().unwrap().iter();
-                    for operation in std::iter::once(&stream["data"]).chain(kinds) {
+                    let all = stream.get("all_kinds");
+                    for operation in std::iter::once(&stream["data"]).chain(kinds).chain(all) {
                         let text = |v: &Value| v.as_str().unwrap().to_owned();
                         let key = (
                             index,
@@ -164,11 +169,106 @@ fn compare(row: &BTreeMap<String, String>, summary: &Value, stream: &Value, oper
             same(&format!("{name}_{fraction}_ns"), &percentile["value_ns"]);
         }
     }
+    same("offered_rate_ops_per_sec", &stream["offered_rate_ops_per_sec"]);
+    let all_kinds = "achieved_rate_all_kinds_ops_per_sec";
+    same(all_kinds, &stream[all_kinds]["value"]);
     same("outstanding_mean_ops", &stream["outstanding_mean_ops"]["value"]);
     same("backlog_mean_ops", &stream["backlog_mean_ops"]["value"]);
     same("process_cpu_ns_per_op", &summary["process_cpu_ns_per_op"]["value"]);
     same("worker_cpu_ns_per_op", &stream["worker_cpu_ns_per_op"]);
     same("little_service_mismatch_fraction", &stream["little_service"]["mismatch_fraction"]);
+}
+
+#[test]
+fn an_export_without_results_still_names_its_columns() {
+    let mut record = experiment(Vec::new());
+    record.outcome = metrics::run_record::Outcome::Failed { reason: "no room".to_owned() };
+    let file = written(csv::write, &analyze(&record));
+    assert_eq!(file.lines().count(), 1, "{file}");
+    assert_eq!(file.lines().next(), written(csv::write, &small()).lines().next());
+}
+
+#[test]
+fn a_table_of_an_open_loop_with_fsyncs_shows_the_rate_that_was_offered() {
+    let mut open = stream("log", 4);
+    open.fsync_every_writes = Some(1);
+    open.arrival = workload::arrival::Arrival::Constant { offered_rate: 10_000.0 };
+    let window = (0..6).map(|_| {
+        let mut interval = metrics::interval::StreamInterval::default();
+        interval.kinds[OpKind::Write as usize] = kind(5_000, 8192, 100_000, 100_000);
+        interval.kinds[OpKind::Fsync as usize] = kind(5_000, 0, 200_000, 200_000);
+        interval
+    });
+    let findings = analyze(&experiment(vec![done(run("log", vec![open], 0, 6), window.collect())]));
+    let table = text::summary(&findings, 80);
+    let row = |label: &str| {
+        let line = table.lines().find(|line| line.trim_start().starts_with(label)).unwrap();
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    };
+    assert_eq!([row("write"), row("fsync"), row("all")], ["5,000", "5,000", "10,000"]);
+    assert!(html::render(&findings).unwrap().contains("<td>10,000</td>"));
+}
+
+#[test]
+fn a_half_width_above_half_of_the_value_is_not_printed_as_a_number() {
+    let window = [10, 10, 10, 1_000, 1_000, 1_000].map(|rate| reads(rate, 8192, 100_000));
+    let record = done(run("v", vec![stream("data", 1)], 0, 6), window.into());
+    let findings = analyze(&experiment(vec![record]));
+    let rate = findings.load_points[0].merged.total.data.achieved_rate.unwrap();
+    assert!(rate.relative().unwrap() > 1.0);
+    let (table, page) = (text::summary(&findings, 80), html::render(&findings).unwrap());
+    assert!(table.contains(" >50 % "), "{table}");
+    assert!(page.contains("<td>&gt;50 %</td>"), "in the table");
+    assert!(page.contains(" ± &gt;50 %, "), "below the chart");
+    // The number itself is for those who compute.
+    let column = "achieved_rate_uncertainty_ops_per_sec";
+    let rows = csv_rows(&written(csv::write, &findings));
+    let row = rows.values().find(|row| row["operation"] == "data").unwrap();
+    assert_eq!(
+        row[column].parse::<f64>().unwrap(),
+        report::number::exported(rate.uncertainty.unwrap())
+    );
+}
+
+/// A run that failed with a reason of three lines, which name files and a command.
+fn failed_with_particulars() -> Findings {
+    let reason = "2 blocks were not as written (try `--verify`)\n\
+                  data-0000 at 4,096: zeroes & <nothing>\ndata-0001 at 8,192: `stale";
+    let mut record = done(run("v", vec![stream("data", 1)], 0, 6), vec![reads(9, 8192, 1_000)]);
+    record.outcome = metrics::run_record::Outcome::Failed { reason: reason.to_owned() };
+    let mut record = experiment(vec![record]);
+    record.outcome = record.runs[0].outcome.clone();
+    analyze(&record)
+}
+
+#[test]
+fn the_particulars_of_a_failure_keep_a_line_each() {
+    let findings = failed_with_particulars();
+    let table = text::summary(&findings, 80);
+    for line in [
+        "    - data-0000 at 4,096: zeroes & <nothing>",
+        "    - data-0001 at 8,192: `stale",
+        "         . data-0001 at 8,192: `stale",
+    ] {
+        assert!(table.lines().any(|l| l == line), "{line}\n{table}");
+    }
+    let page = html::render(&findings).unwrap();
+    let item = "<li>data-0000 at 4,096: zeroes &amp; &lt;nothing&gt;</li>";
+    assert_eq!(page.matches(item).count(), 2, "as a note and in the warning");
+}
+
+#[test]
+fn what_stands_between_backticks_is_code_on_the_page() {
+    let page = html::render(&failed_with_particulars()).unwrap();
+    assert!(page.contains("(try <code>--verify</code>)"));
+    assert!(page.contains("8,192: `stale</li>"), "a backtick without its other half stays");
+    assert!(page.contains("(<code>measure</code>)"), "in what to try");
+}
+
+#[test]
+fn a_tile_says_at_which_load_point_the_most_was_reached() {
+    let page = html::render(&small()).unwrap();
+    assert!(page.contains("<p>its highest, at queue depth&nbsp;1</p>"));
 }
 
 #[test]
@@ -186,7 +286,8 @@ fn the_page_and_the_table_print_the_same_cells() {
             let words: Vec<&str> = words.split_whitespace().collect();
             let in_table = |l: &str| l.split_whitespace().collect::<Vec<_>>() == words;
             assert!(table.lines().any(in_table), "{words:?}");
-            let html: String = cells[..9].iter().map(|cell| format!("<td>{cell}</td>")).collect();
+            let cell = |cell: &String| format!("<td>{}</td>", cell.replace('>', "&gt;"));
+            let html: String = cells[..9].iter().map(cell).collect();
             assert!(page.contains(&html), "{html}");
         }
     }

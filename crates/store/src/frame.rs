@@ -5,7 +5,7 @@
 
 use metrics::interval::Interval;
 use metrics::run_record::{EngineUsed, Outcome, Prepared};
-use metrics::warning::Warning;
+use metrics::warning::{Figure, Warning};
 use workload::plan::{EngineChoice, Run};
 
 use crate::codec::{Cursor, Malformed, put_f64, put_text, put_u64};
@@ -44,8 +44,7 @@ impl Frame {
             }),
             RUN_STARTED => Frame::RunStarted {
                 started_unix_ms: cursor.u64()?,
-                run: serde_json::from_str(&cursor.text()?)
-                    .map_err(|_| Malformed("its run is not one that this fourcorners knows"))?,
+                run: Box::new(decode_run(&cursor.text()?)?),
             },
             INTERVAL => {
                 let (run_index, interval) = interval::decode(&mut cursor)?;
@@ -100,6 +99,24 @@ pub(crate) fn encode_prepared(prepared: &Prepared, out: &mut Vec<u8>) {
 pub(crate) fn encode_run_started(run: &Run, started_unix_ms: u64, out: &mut Vec<u8>) {
     put_u64(out, started_unix_ms);
     put_text(out, &serde_json::to_string(run).expect("a run is numbers, texts and lists"));
+}
+
+/// A run as no plan makes it is refused: what reads records divides by its interval and adds up its
+/// phases and queue depths.
+fn decode_run(json: &str) -> Result<Run, Malformed> {
+    let run: Run = serde_json::from_str(json)
+        .map_err(|_| Malformed("its run is not one that this fourcorners knows"))?;
+    let phases = &run.phases;
+    let time_fits = phases.warm_up_ns.checked_add(phases.measure_ns).is_some();
+    let depth = run.streams.iter().try_fold(0u64, |sum, s| sum.checked_add(s.queue_depth_total()));
+    let workers = run.streams.iter().try_fold(0u32, |sum, s| sum.checked_add(s.workers));
+    if phases.interval_ns == 0 || !time_fits || depth.is_none() || workers.is_none() {
+        return Err(Malformed("its run is not one that could be done"));
+    }
+    if run.streams.is_empty() {
+        return Err(Malformed("its run has no streams"));
+    }
+    Ok(run)
 }
 
 pub(crate) fn encode_run_finished(run_index: u32, outcome: &Outcome, out: &mut Vec<u8>) {
@@ -157,8 +174,12 @@ pub(crate) fn encode_warning(run_index: Option<u32>, warning: &Warning, out: &mu
             put_f64(out, *achieved_rate);
             put_u64(out, *backlog);
         }
-        Warning::NotSteady { drift } => {
-            out.push(3);
+        Warning::NotSteady { figure, drift } => {
+            // A record of before the second figure was judged has the first one's tag.
+            out.push(match figure {
+                Figure::AchievedRate => 3,
+                Figure::ResponseTime => 13,
+            });
             put_f64(out, *drift);
         }
         Warning::WindowTooShort { intervals } => {
@@ -205,6 +226,11 @@ pub(crate) fn encode_warning(run_index: Option<u32>, warning: &Warning, out: &mu
             out.push(12);
             put_text(out, filesystem);
         }
+        Warning::ProcessorsBusy { used, processors } => {
+            out.push(14);
+            put_f64(out, *used);
+            put_u64(out, u64::from(*processors));
+        }
     }
 }
 
@@ -220,7 +246,7 @@ fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malformed> {
             achieved_rate: cursor.f64()?,
             backlog: cursor.u64()?,
         },
-        3 => Warning::NotSteady { drift: cursor.f64()? },
+        3 => Warning::NotSteady { figure: Figure::AchievedRate, drift: cursor.f64()? },
         4 => Warning::WindowTooShort { intervals: cursor.u32()? },
         5 => Warning::FewSamplesForPercentile {
             percentile: cursor.f64()?,
@@ -243,25 +269,27 @@ fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malformed> {
         10 => Warning::HostNoisy { steal: cursor.f64()? },
         11 => Warning::EndedEarly { reason: cursor.text()? },
         12 => Warning::NotStorage { filesystem: cursor.text()? },
+        13 => Warning::NotSteady { figure: Figure::ResponseTime, drift: cursor.f64()? },
+        14 => Warning::ProcessorsBusy { used: cursor.f64()?, processors: cursor.u32()? },
         _ => return Err(Malformed("its warning is not one that this fourcorners knows")),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use metrics::histogram::Counts;
+    use metrics::histogram::{BUCKETS, Counts};
     use metrics::interval::{KindInterval, StreamInterval, WorkerInterval};
-    use proptest::collection::vec;
+    use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
     use workload::outcome::ErrorKind;
 
     use super::*;
 
     fn any_counts() -> impl Strategy<Value = Counts> {
-        let buckets = vec((any::<u32>(), any::<u64>()), 0..20);
+        let buckets = btree_map(0..BUCKETS as u32, any::<u64>(), 0..20);
         (buckets, any::<u64>(), any::<u128>(), any::<u64>(), any::<u64>()).prop_map(
             |(buckets, over_range, sum_ns, min_ns, max_ns)| Counts {
-                buckets,
+                buckets: buckets.into_iter().collect(),
                 over_range,
                 sum_ns,
                 min_ns,
@@ -302,11 +330,11 @@ mod tests {
         let worker = any::<(u32, u32, u64)>();
         let worker =
             worker.prop_map(|(stream, lane, cpu_ns)| WorkerInterval { stream, lane, cpu_ns });
-        (any::<u32>(), any::<[u64; 4]>(), vec(any_stream(), 0..3), vec(worker, 0..5)).prop_map(
+        (0..u32::MAX, any::<[u64; 4]>(), vec(any_stream(), 0..3), vec(worker, 0..5)).prop_map(
             |(index, times, streams, workers)| Interval {
                 index,
-                start_ns: times[0],
-                end_ns: times[1],
+                start_ns: times[0].min(times[1]),
+                end_ns: times[0].max(times[1]),
                 process_user_ns: times[2],
                 process_system_ns: times[3],
                 streams,
@@ -322,12 +350,12 @@ mod tests {
 
     fn any_warning() -> impl Strategy<Value = Warning> {
         let errors = vec(any::<(String, String, u64)>(), 0..4);
-        let parts = (0..13u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
+        let parts = (0..15u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
         (parts, any::<String>()).prop_map(|((which, a, b, c, d, errors), text)| match which {
             0 => Warning::GeneratorBusy { busy: a },
             1 => Warning::ScheduleDelayHigh { delay_mean_ns: a, service_mean_ns: b },
             2 => Warning::Overloaded { offered_rate: a, achieved_rate: b, backlog: c },
-            3 => Warning::NotSteady { drift: a },
+            3 => Warning::NotSteady { figure: Figure::AchievedRate, drift: a },
             4 => Warning::WindowTooShort { intervals: c as u32 },
             5 => Warning::FewSamplesForPercentile { percentile: a, samples_above: c },
             6 => Warning::LittleMismatch { outstanding_mean: a, expected: b },
@@ -336,6 +364,8 @@ mod tests {
             9 => Warning::RepeatsDisagree { spread: a },
             10 => Warning::HostNoisy { steal: a },
             11 => Warning::EndedEarly { reason: text },
+            12 => Warning::NotSteady { figure: Figure::ResponseTime, drift: a },
+            13 => Warning::ProcessorsBusy { used: a, processors: c as u32 },
             _ => Warning::NotStorage { filesystem: text },
         })
     }
@@ -400,6 +430,95 @@ mod tests {
             encode_engine(&used, &mut payload);
             assert_eq!(Frame::decode(ENGINE, &payload), Ok(Frame::Engine(used)));
         }
+    }
+
+    /// The payload of an interval with one stream whose reads have these service times.
+    fn with_buckets(buckets: Vec<(u32, u64)>) -> Vec<u8> {
+        let mut stream = StreamInterval::default();
+        stream.kinds[0].service = Counts { buckets, ..Counts::default() };
+        let mut payload = Vec::new();
+        let interval = Interval { streams: vec![stream], ..Interval::default() };
+        interval::encode(0, &interval, &mut payload);
+        payload
+    }
+
+    #[test]
+    fn buckets_that_do_not_exist_or_do_not_ascend_are_refused() {
+        let last = BUCKETS as u32 - 1;
+        assert!(Frame::decode(INTERVAL, &with_buckets(vec![(0, 1), (last, 1)])).is_ok());
+        for buckets in [
+            vec![(last + 1, 1)],
+            vec![(u32::MAX, 1)],
+            vec![(5, 1), (5, 1)],
+            // The distance backwards wraps around.
+            vec![(5, 1), (4, 1)],
+        ] {
+            let refused = Frame::decode(INTERVAL, &with_buckets(buckets.clone()));
+            assert!(refused.is_err(), "{buckets:?}");
+        }
+    }
+
+    #[test]
+    fn an_interval_that_ends_before_it_begins_is_refused() {
+        let decode = |index: u32, start_ns: u64, end_ns: u64| {
+            let mut payload = Vec::new();
+            let interval = Interval { index, start_ns, end_ns, ..Interval::default() };
+            interval::encode(0, &interval, &mut payload);
+            Frame::decode(INTERVAL, &payload)
+        };
+        assert!(decode(0, 7, 7).is_ok());
+        assert!(decode(0, 8, 7).is_err());
+        assert!(decode(u32::MAX, 7, 8).is_err(), "no interval can follow it");
+    }
+
+    #[test]
+    fn sums_over_all_intervals_that_overflow_are_refused() {
+        let with = |bytes: u64, sum_ns: u128| {
+            let mut stream = StreamInterval::default();
+            stream.kinds[1].bytes = bytes;
+            stream.kinds[1].response.sum_ns = sum_ns;
+            Interval { streams: vec![stream], ..Interval::default() }
+        };
+        let mut sums = interval::Sums::default();
+        assert_eq!(sums.add(&with(u64::MAX - 1, u128::MAX - 1)), Ok(()));
+        assert_eq!(sums.add(&with(1, 1)), Ok(()));
+        assert!(sums.add(&with(1, 0)).is_err());
+        assert!(sums.add(&with(0, 1)).is_err());
+    }
+
+    #[test]
+    fn a_run_that_could_not_be_done_is_refused() {
+        let stream = r#"{"name":"a","read_permille":1000,
+            "transfer_sizes":[{"size_bytes":8192,"weight":1}],"access_pattern":"uniform",
+            "working_set":{"files":1,"file_size_bytes":8192,"area_bytes":8192},
+            "queue_depth":4294967295,"workers":WORKERS,"arrival":{"closed":{"think_time_ns":0}},
+            "direct":true,"dsync":false,"fsync_every_writes":null,
+            "data":{"compressible_permille":0,"duplicate_permille":0}}"#;
+        let decode = |streams: &[&str], measure_ns: u64, interval_ns: u64| {
+            let json = format!(
+                r#"{{"index":0,"variant":"v","parameters":[],"repeat":0,"seed":1,"streams":[{}],
+                "phases":{{"warm_up_ns":1,"measure_ns":{measure_ns},"interval_ns":{interval_ns}}},
+                "tolerated_errors":0,"operation_deadline_ns":1}}"#,
+                streams.join(",")
+            );
+            decode_run(&json)
+        };
+        let one = stream.replace("WORKERS", "1");
+        let many = stream.replace("WORKERS", "4294967295");
+        assert!(decode(&[&one], 10, 1).is_ok(), "{:?}", decode(&[&one], 10, 1));
+        assert!(decode(&[&one], 10, 0).is_err(), "intervals of no length");
+        assert!(decode(&[&one], u64::MAX, 1).is_err(), "phases beyond the end of time");
+        assert!(decode(&[], 10, 1).is_err(), "no streams");
+        assert!(decode(&[&many, &many], 10, 1).is_err(), "more workers than can be counted");
+    }
+
+    #[test]
+    fn a_drift_stored_before_figures_had_names_is_the_achieved_rates() {
+        let mut payload = vec![0, 3];
+        put_f64(&mut payload, 0.25);
+        let warning = Warning::NotSteady { figure: Figure::AchievedRate, drift: 0.25 };
+        let frame = Frame::Warning { run_index: None, warning };
+        assert_eq!(Frame::decode(WARNING, &payload), Ok(frame));
     }
 
     #[test]

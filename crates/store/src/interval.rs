@@ -3,8 +3,12 @@
 //!
 //! A closed loop's response times are its service times and are stored once. An interval of one
 //! stream with 300 different buckets is about 700 bytes.
+//!
+//! A journal may come from a stranger, and what reads records takes for granted what the recorder
+//! guarantees: time goes forward, buckets exist and ascend, and nothing that is added up overflows.
+//! So reading refuses what could not have been measured.
 
-use metrics::histogram::Counts;
+use metrics::histogram::{BUCKETS, Counts};
 use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
@@ -96,6 +100,12 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<(u32, Interval), Malform
         process_system_ns: cursor.u64()?,
         ..Interval::default()
     };
+    if interval.index == u32::MAX {
+        return Err(Malformed("its interval has the last number there is"));
+    }
+    if interval.end_ns < interval.start_ns {
+        return Err(Malformed("its interval ends before it begins"));
+    }
     let workers = cursor.count(3)?;
     interval.workers.reserve_exact(workers);
     for _ in 0..workers {
@@ -160,8 +170,15 @@ fn decode_counts(cursor: &mut Cursor<'_>) -> Result<Counts, Malformed> {
     let buckets = cursor.count(2)?;
     let mut counts = Counts { buckets: Vec::with_capacity(buckets), ..Counts::default() };
     let mut bucket = 0u32;
-    for _ in 0..buckets {
-        bucket = bucket.wrapping_add(cursor.u32()?);
+    for place in 0..buckets {
+        let distance = cursor.u32()?;
+        if place > 0 && distance == 0 {
+            return Err(Malformed("the buckets of a histogram do not ascend"));
+        }
+        bucket = bucket
+            .checked_add(distance)
+            .filter(|bucket| (*bucket as usize) < BUCKETS)
+            .ok_or(Malformed("a histogram has a bucket that does not exist"))?;
         counts.buckets.push((bucket, cursor.u64()?));
     }
     counts.over_range = cursor.u64()?;
@@ -169,4 +186,55 @@ fn decode_counts(cursor: &mut Cursor<'_>) -> Result<Counts, Malformed> {
     counts.min_ns = cursor.u64()?.wrapping_sub(1);
     counts.max_ns = cursor.u64()?;
     Ok(counts)
+}
+
+/// Everything that intervals of a record are added up to. Where this fits, so does the sum of any
+/// part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    /// Counts, bytes and CPU times.
+    counts: u64,
+    /// Time integrals and sums of times.
+    times: u128,
+}
+
+impl Sums {
+    /// Adds an interval; refused where a sum overflows.
+    pub(crate) fn add(&mut self, interval: &Interval) -> Result<(), Malformed> {
+        self.checked(interval).ok_or(Malformed("its numbers are too large to be added up"))
+    }
+
+    fn checked(&mut self, interval: &Interval) -> Option<()> {
+        self.count([interval.process_user_ns, interval.process_system_ns])?;
+        self.count(interval.workers.iter().map(|worker| worker.cpu_ns))?;
+        for stream in &interval.streams {
+            self.count([stream.issued, stream.outstanding_start, stream.outstanding_end])?;
+            self.count([stream.backlog_end])?;
+            self.time([stream.outstanding_time_ns, stream.backlog_time_ns])?;
+            for kind in &stream.kinds {
+                self.count([kind.completed, kind.bytes])?;
+                self.count(kind.failed)?;
+                for counts in [&kind.service, &kind.response] {
+                    self.count(counts.buckets.iter().map(|(_, count)| *count))?;
+                    self.count([counts.over_range])?;
+                    self.time([counts.sum_ns])?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn count(&mut self, numbers: impl IntoIterator<Item = u64>) -> Option<()> {
+        for number in numbers {
+            self.counts = self.counts.checked_add(number)?;
+        }
+        Some(())
+    }
+
+    fn time(&mut self, numbers: impl IntoIterator<Item = u128>) -> Option<()> {
+        for number in numbers {
+            self.times = self.times.checked_add(number)?;
+        }
+        Some(())
+    }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
 
 use crate::frame::Frame;
+use crate::interval::Sums;
 use crate::manifest::{self, Manifest};
 use crate::{Error, journal};
 
@@ -15,6 +16,7 @@ pub(crate) fn load(id: &str, directory: &Path) -> Result<ExperimentRecord, Error
     let path = directory.join(crate::store::JOURNAL);
     let bytes = fs::read(&path).map_err(|source| Error::ReadFile { path: path.clone(), source })?;
     let mut record = begin(id, manifest);
+    let mut sums = Sums::default();
     for raw in journal::frames(&path, &bytes)? {
         let damaged = |reason: &str| Error::DamagedJournal {
             path: path.clone(),
@@ -23,6 +25,9 @@ pub(crate) fn load(id: &str, directory: &Path) -> Result<ExperimentRecord, Error
         };
         let frame =
             Frame::decode(raw.kind, raw.payload).map_err(|malformed| damaged(malformed.0))?;
+        if let Frame::Interval { interval, .. } = &frame {
+            sums.add(interval).map_err(|malformed| damaged(malformed.0))?;
+        }
         apply(&mut record, frame).map_err(damaged)?;
     }
     Ok(record)

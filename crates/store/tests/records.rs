@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, Prepared, RunRecord};
-use metrics::warning::Warning;
+use metrics::warning::{Figure, Warning};
 use rusqlite::Connection;
 use store::{Error, Listed, State, Store, Writer};
 use tempfile::TempDir;
@@ -66,7 +66,7 @@ fn write(
             run: samples::run(index),
             started_unix_ms: started + 1000 * u64::from(index),
             intervals: (0..4).map(|place| samples::interval(place, 2, 20)).collect(),
-            warnings: vec![Warning::NotSteady { drift: 0.1 }],
+            warnings: vec![Warning::NotSteady { figure: Figure::AchievedRate, drift: 0.1 }],
             outcome: outcome.clone(),
         };
         writer.run_started(&run.run, run.started_unix_ms).unwrap();

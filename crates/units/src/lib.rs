@@ -20,5 +20,5 @@ pub use duration::{Nanos, parse_duration, print_duration};
 pub use error::ParseError;
 pub use instant::Instant;
 pub use percent::Percent;
-pub use rate::{BytesPerSec, OpsPerSec};
+pub use rate::{BytesPerSec, OpsPerSec, thousands};
 pub use utc::Utc;

@@ -104,7 +104,7 @@ impl fmt::Display for BytesPerSec {
 }
 
 /// `1234567` as `1,234,567`.
-fn thousands(number: u64) -> String {
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
