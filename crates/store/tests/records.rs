@@ -332,6 +332,35 @@ fn damaged_records_are_listed_as_such_and_name_the_file_and_the_remedy() {
 }
 
 #[test]
+fn a_record_of_what_nobody_measured_is_refused_with_its_place() {
+    type Forgery = fn(&mut metrics::interval::Interval);
+    let forgeries: [(&str, Forgery); 4] = [
+        ("ends before it begins", |interval| interval.end_ns = interval.start_ns - 1),
+        ("bucket that does not exist", |interval| {
+            interval.streams[0].kinds[0].service.buckets.push((u32::MAX, 1));
+        }),
+        ("do not ascend", |interval| {
+            let buckets = &mut interval.streams[0].kinds[0].service.buckets;
+            buckets.push(*buckets.last().unwrap());
+        }),
+        // Each is a number; with those of the interval before they are none.
+        ("too large to be added up", |interval| interval.process_user_ns = u64::MAX - 1),
+    ];
+    for (words, forge) in forgeries {
+        let (_root, store) = open();
+        let mut writer = store.create(&samples::plan("forged", 1), &[], STARTED).unwrap();
+        writer.run_started(&samples::run(0), STARTED).unwrap();
+        writer.interval(0, &samples::interval(0, 1, 20)).unwrap();
+        let mut interval = samples::interval(1, 1, 20);
+        forge(&mut interval);
+        writer.interval(0, &interval).unwrap();
+        writer.finish(&Outcome::Done).unwrap();
+        let text = store.load("last").unwrap_err().to_string();
+        assert!(text.contains(words) && text.contains("is damaged at byte"), "{words}: {text}");
+    }
+}
+
+#[test]
 fn a_damaged_record_that_was_repaired_is_listed_as_sound_again() {
     let (_root, store) = open();
     let (writer, mut record) = write(&store, "x", STARTED, &[Outcome::Done]);
