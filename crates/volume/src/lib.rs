@@ -12,7 +12,10 @@
 
 pub mod delay;
 pub mod gcra;
+pub mod live;
+pub mod model;
 pub mod qos;
 mod random;
+pub mod rules;
 pub mod wheel;
 pub mod witness;
