@@ -9,8 +9,8 @@ use crate::estimate::{INTERVALS_MIN, Percentile, SAMPLES_ABOVE_MIN};
 use crate::load_point::{Generator, LoadPoint, RunMeasured, RunSummary, StreamSummary};
 use crate::steady;
 
-/// A worker (or a process) that uses more of its processors than this may be what limits the run: the margin that
-/// is left is about what the interval's own bookkeeping takes.
+/// A worker (or a process) that uses more of its processors than this may be what limits the run:
+/// the margin that is left is about what the interval's own bookkeeping takes.
 const BUSY_MAX: f64 = 0.90;
 /// Schedule delay above this share of the service time shows in the response time's first digits.
 const DELAY_SHARE_MAX: f64 = 0.10;
@@ -221,8 +221,8 @@ fn of_stream_in_run(
     warnings
 }
 
-/// The drift of the achieved rate where it is not noise; in an open loop, where the achieved rate is
-/// the offered one, also that of the response time.
+/// The drift of the achieved rate where it is not noise; in an open loop, where the achieved rate
+/// is the offered one, also that of the response time.
 fn drift(measured: &RunMeasured, stream: usize, open: bool) -> Option<(Figure, f64)> {
     let window = &measured.streams[stream];
     let all = window.together(&OpKind::ALL);

@@ -65,7 +65,7 @@ impl Measured {
     /// Adds up stream `stream` over `intervals`; `backlog_start` is the backlog when the first of
     /// them began.
     pub(crate) fn of(intervals: &[&Interval], stream: usize, backlog_start: u64) -> Measured {
-        // A record that was not made by us may lack a stream in an interval: nothing happened there.
+        // A record that we did not make may lack a stream in an interval: nothing happened there.
         let nothing = StreamInterval::default();
         let of_stream = || intervals.iter().map(|i| i.streams.get(stream).unwrap_or(&nothing));
         let backlog_end = of_stream().next_back().map_or(backlog_start, |s| s.backlog_end);

@@ -227,9 +227,9 @@ impl Warning {
                 "processors_busy",
                 "Workers that share processors wait for each other: the rate may be this host's \
                  limit, not the target's, and times include the waiting.",
-                "Use no more workers than there are processors to spare (`workers`), offer less, or \
-                 use a host with more processors. `fourcorners run null:` shows what this host can \
-                 generate at most.",
+                "Use no more workers than there are processors to spare (`workers`), offer less, \
+                 or use a host with more processors. `fourcorners run null:` shows what this host \
+                 can generate at most.",
             ),
             Warning::ScheduleDelayHigh { .. } => (
                 "schedule_delay_high",
