@@ -54,6 +54,7 @@ pub struct Request<'a> {
 
 /// What a record was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "almost everything received is a request")]
 pub enum Received<'a> {
     /// A request; it is in progress until [`Server::finished`].
     Request(Request<'a>),
