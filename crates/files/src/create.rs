@@ -114,7 +114,7 @@ impl FileSystem {
         self.make_new(directory, name, body, set, caller, now)
     }
 
-    /// SYMLINK. The text is kept as it is; it may name nothing.
+    /// SYMLINK. The text is kept as it is; it may name nothing, but it may not be empty.
     pub fn symlink(
         &mut self,
         directory: Handle,
@@ -124,9 +124,14 @@ impl FileSystem {
         caller: &Caller<'_>,
         now: Time,
     ) -> Changed<Created> {
-        if text.len() > LINK_TEXT_MAX {
+        let refused = match text.len() {
+            0 => Some(Error::Inval),
+            1..=LINK_TEXT_MAX => None,
+            _ => Some(Error::NameTooLong),
+        };
+        if let Some(error) = refused {
             let wcc = self.wcc(directory, self.before(directory));
-            return Changed { result: Err(Error::NameTooLong), wcc };
+            return Changed { result: Err(error), wcc };
         }
         self.make_new(directory, name, Body::Symlink(text.into()), set, caller, now)
     }

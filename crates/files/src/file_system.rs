@@ -27,7 +27,7 @@ pub struct Options {
     pub memory_max: Bytes,
     /// Inodes it may have, the root counted.
     pub inodes_max: u64,
-    /// Largest size of a file.
+    /// Largest size of a file; at most 2^63 - 1, the largest offset that clients have.
     pub file_size_max: Bytes,
     /// Names one file may have.
     pub links_max: u32,
@@ -78,6 +78,8 @@ impl FileSystem {
     ///
     /// The limits are not looked at for the root itself: it exists also where nothing else fits.
     pub fn new(options: Options) -> FileSystem {
+        let file_size_max = options.file_size_max.min(Bytes::new(i64::MAX as u64));
+        let options = Options { file_size_max, ..options };
         let generation = (options.instance ^ (options.instance >> 32)) as u32;
         let mut table = Table::new(options.fsid, generation);
         let (uid, gid, mode) = options.root;
@@ -198,8 +200,10 @@ impl FileSystem {
             }
             if let Ok(entries) = inode.directory() {
                 let inside = entries.after(0).map(|(_, _, fileid)| self.table.named(fileid));
-                let directories = inside.filter(|inode| inode.directory().is_ok()).count();
-                assert_eq!(entries.subdirectories as usize, directories);
+                let directories: Vec<u64> =
+                    inside.filter_map(|inode| Some(inode.directory().ok()?.parent)).collect();
+                assert_eq!(entries.subdirectories as usize, directories.len());
+                assert!(directories.iter().all(|parent| *parent == inode.fileid), "..");
                 assert!(self.table.named(entries.parent).directory().is_ok());
             }
         }

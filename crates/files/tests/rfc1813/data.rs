@@ -101,6 +101,8 @@ fn a_link_keeps_its_text_and_only_links_have_one() {
     assert_eq!(fs.readlink(root), Err(Error::Inval));
     let long = fs.symlink(root, b"m", &[b'x'; 4097], &none, &ROOT, at(3));
     assert_eq!(long.result, Err(Error::NameTooLong));
+    let empty = fs.symlink(root, b"m", b"", &none, &ROOT, at(3));
+    assert_eq!(empty.result, Err(Error::Inval));
 }
 
 #[test]
@@ -199,4 +201,30 @@ fn a_file_that_is_removed_uncommitted_leaves_nothing_behind() {
     fs.check();
     fs.restart(at(6));
     assert_eq!(find(&fs, fs.root(), "f"), None);
+}
+
+#[test]
+fn numbers_at_the_end_of_their_range_are_answered_and_not_a_panic() {
+    let all = Bytes::new(u64::MAX);
+    let unlimited = Options { file_size_max: all, quota: all, memory_max: all, ..options() };
+    let mut fs = FileSystem::new(unlimited);
+    let root = fs.root();
+    let file = file(&mut fs, "f");
+    let largest = i64::MAX as u64;
+    assert_eq!(fs.fsinfo(root).unwrap().file_size_max, Bytes::new(largest));
+    for stability in [Stability::Unstable, Stability::FileSync] {
+        write(&mut fs, file, largest - 2, b"xx");
+        for offset in [largest - 1, largest, u64::MAX - 1, u64::MAX] {
+            let refused = fs.write(file, offset, b"xx", stability, &ROOT, at(3)).result;
+            assert_eq!(refused.err(), Some(Error::FBig));
+        }
+    }
+    assert_eq!(fs.setattr(file, &size(u64::MAX), None, &ROOT, at(4)).result, Err(Error::FBig));
+    for (offset, count) in [(u64::MAX, 0), (u64::MAX, u64::MAX), (0, u64::MAX), (largest, 1)] {
+        assert!(fs.commit(file, offset, count).result.is_ok());
+        assert!(fs.read(file, offset, count, &ROOT).is_ok());
+    }
+    let read = fs.read(file, largest - 3, 100, &ROOT).unwrap();
+    assert_eq!(read.pieces.collect::<Vec<_>>().concat(), b"\0xx");
+    fs.check();
 }

@@ -132,6 +132,9 @@ fn rights_of_the_owner_do_not_stay_in_a_program_that_another_changes() {
     let group = SetAttributes { gid: Some(7), ..SetAttributes::default() };
     fs.setattr(file, &group, None, &ALICE, at(5)).result.unwrap();
     assert_eq!(bits(&fs, file), 0o755);
+    fs.setattr(file, &mode(0o6777), None, &ROOT, at(5)).result.unwrap();
+    fs.setattr(file, &size(9), None, &BOB, at(5)).result.unwrap();
+    assert_eq!(bits(&fs, file), 0o777);
     // Set-group-id of a group that the owner is not in.
     let away = SetAttributes { gid: Some(55), ..SetAttributes::default() };
     fs.setattr(file, &away, None, &ROOT, at(6)).result.unwrap();
@@ -198,4 +201,33 @@ fn a_read_only_caller_changes_nothing_and_reads_everything() {
     assert_eq!(fs.link(file, root, b"g", &READER, now).result, refused);
     assert_eq!(fs.read(file, 0, 10, &READER).unwrap().count, 3);
     assert_eq!(fs.getattr(root), before);
+}
+
+#[test]
+fn a_directory_changes_its_parent_only_for_those_who_may_write_in_it() {
+    let mut fs = fs();
+    let root = fs.root();
+    directory(&mut fs, root, "to");
+    let to = find(&fs, root, "to").unwrap();
+    let moved = directory(&mut fs, root, "d");
+    fs.setattr(moved, &mode(0o755), None, &ROOT, at(3)).result.unwrap();
+    let refused = fs.rename((root, b"d"), (to, b"d"), &ALICE, at(4)).result;
+    assert_eq!(refused, Err(Error::Acces));
+    assert_eq!(fs.rename((root, b"d"), (root, b"e"), &ALICE, at(5)).result, Ok(()));
+    assert_eq!(fs.rename((root, b"e"), (to, b"d"), &ROOT, at(6)).result, Ok(()));
+}
+
+#[test]
+fn an_unchecked_create_empties_only_what_the_caller_may_write() {
+    let mut fs = fs();
+    let root = fs.root();
+    let file = owned(&mut fs, "f", 0o644);
+    write(&mut fs, file, 0, b"abc");
+    let how = How::Unchecked(size(0));
+    assert_eq!(fs.create(root, b"f", how, &BOB, at(4)).result.err(), Some(Error::Acces));
+    assert_eq!(text(&fs, file), b"abc");
+    let found = fs.create(root, b"f", How::Unchecked(mode(0)), &BOB, at(4)).result.unwrap();
+    assert_eq!(found.handle, file);
+    assert!(fs.create(root, b"f", how, &ALICE, at(4)).result.is_ok());
+    assert_eq!(text(&fs, file), b"");
 }
