@@ -177,8 +177,10 @@ impl Warning {
                 }
             }
             Warning::LittleMismatch { outstanding_mean, expected } => format!(
-                "the time integral gives {outstanding_mean:.3} operations on average, achieved \
-                 rate times mean time gives {expected:.3}"
+                "the time integral gives {} operations on average, achieved rate times mean time \
+                 gives {}",
+                mean_count(*outstanding_mean),
+                mean_count(*expected)
             ),
             Warning::WorkingSetFitsCache { working_set_bytes, memory_bytes } => format!(
                 "the working set is {}, this host's memory {}, and I/O is buffered",
@@ -323,6 +325,11 @@ impl Warning {
     }
 }
 
+/// `3.800`, and `585,920` where a fraction tells nothing.
+fn mean_count(mean: f64) -> String {
+    if mean >= 1000.0 { thousands(mean.round() as u64) } else { format!("{mean:.3}") }
+}
+
 /// `12.3 %` for 0.1234.
 fn percent(fraction: f64) -> String {
     format!("{:.1} %", fraction * 100.0)
@@ -386,9 +393,9 @@ mod tests {
                 "4 samples lie above p99.9",
             ),
             (
-                Warning::LittleMismatch { outstanding_mean: 4.0, expected: 3.8 },
+                Warning::LittleMismatch { outstanding_mean: 585_920.4, expected: 3.8 },
                 "little_mismatch",
-                "the time integral gives 4.000 operations on average, achieved rate times mean \
+                "the time integral gives 585,920 operations on average, achieved rate times mean \
                  time gives 3.800",
             ),
             (
