@@ -223,3 +223,23 @@ proptest! {
         prop_assert_eq!(fs.used(), used);
     }
 }
+
+proptest! {
+    #[test]
+    fn the_same_calls_give_the_same_tree_with_the_same_handles_and_times(
+        steps in proptest::collection::vec(steps(), 1..60)
+    ) {
+        let (mut one, mut other) = (scene::fs(), scene::fs());
+        for step in &steps {
+            let first = apply(&mut one, step, Stability::Unstable);
+            prop_assert_eq!(first, apply(&mut other, step, Stability::Unstable));
+        }
+        let all = tree(&one);
+        prop_assert_eq!(&all, &tree(&other));
+        for path in all.keys() {
+            let handle = walk(&one, path);
+            prop_assert_eq!(handle, walk(&other, path));
+            prop_assert_eq!(one.getattr(handle.unwrap()), other.getattr(handle.unwrap()));
+        }
+    }
+}
