@@ -10,7 +10,10 @@
 //! answered (`witness`). What the limits are follows from account, pools and volumes (`model`), which
 //! a file describes (`config`). Facts about the service come from `cloud`.
 
+pub mod config;
 pub mod delay;
+pub mod diagnostic;
+mod fields;
 pub mod gcra;
 pub mod live;
 pub mod model;

@@ -257,16 +257,16 @@ fn the_documented_split_of_a_manual_pool_is_allowed() {
 }
 
 fn live() -> LiveAccount {
-    LiveAccount::start(Catalog::embedded(), account()).unwrap()
+    LiveAccount::start(Catalog::embedded(), account()).expect("it keeps every rule")
 }
 
 fn limit(live: &LiveAccount, name: &str) -> String {
-    let volume = live.account().volume(name).unwrap();
-    live.throughput_limit(volume).unwrap().to_string()
+    let volume = live.account().volume(name).expect("the test names a volume that is there");
+    live.throughput_limit(volume).expect("the volume has a limit").to_string()
 }
 
 fn refusal(result: Result<(), Vec<Breach>>) -> String {
-    texts(&result.unwrap_err()).join("\n")
+    texts(&result.expect_err("the change breaks a rule")).join("\n")
 }
 
 #[test]
