@@ -1,7 +1,7 @@
 //! The rows of `data/service_levels.toml`, read and asked.
 //!
-//! Reading refuses a row without source or date, with an unknown key, name or unit, and a limit that
-//! has no current row or two: a catalogue that was read can be asked for every limit.
+//! Reading refuses a row without source or date, with an unknown key, name or unit, and a limit
+//! that has no current row or two: a catalogue that was read can be asked for every limit.
 
 use toml::{Table, Value};
 

@@ -1,9 +1,9 @@
 //! Facts about cloud storage as rows with source and date.
 //!
 //! For: service levels, sizes, ceilings and waiting times of Azure NetApp Files, read from
-//! `data/service_levels.toml`, which is part of the binary. Facts that newer sources contradict stay
-//! as superseded rows, so that a figure from an old document can be explained.
-//! Not for: conclusions (sizing, prediction) nor for holding anyone to a limit; that is the volume
+//! `data/service_levels.toml`, which is part of the binary. Facts that newer sources contradict
+//! stay as superseded rows, so that a figure from an old document can be explained. Not for:
+//! conclusions (sizing, prediction) nor for holding anyone to a limit; that is the volume
 //! service's. No number of the service stands in code.
 
 pub mod catalog;

@@ -1,7 +1,7 @@
 //! Throughput limits as whole KiB/s, so that they are exact.
 //!
-//! The service states MiB/s per TiB; that is KiB/s per GiB, and quotas are whole GiB. So every limit
-//! is a whole number of KiB/s, and no rounding ever decides whether a volume is at its limit.
+//! The service states MiB/s per TiB; that is KiB/s per GiB, and quotas are whole GiB. So every
+//! limit is a whole number of KiB/s, and no rounding ever decides whether a volume is at its limit.
 
 use std::fmt;
 use std::iter::Sum;

@@ -1,8 +1,8 @@
 //! `volumes.toml`: what the service is to be.
 //!
 //! For: reading the text into account, endpoints, limits and delays, with every mistake of form and
-//! every broken rule of the service at once, each with its place. Not for: reading files; the caller
-//! gives the text, and a function for the histograms that it names.
+//! every broken rule of the service at once, each with its place. Not for: reading files; the
+//! caller gives the text, and a function for the histograms that it names.
 //!
 //! ```toml
 //! [account]                      # all of it may be left out
@@ -61,8 +61,8 @@ use crate::model::{Account, NetworkFeatures, Pool, Volume};
 use crate::qos::Limits;
 use crate::rules::{Rule, Subject, check};
 
-/// Our choice: no source states the interval at which the service refills its tokens. The shorter it
-/// is, the more evenly requests go; with this one the burst at 64 MiB/s is nearly a MiB.
+/// Our choice: no source states the interval at which the service refills its tokens. The shorter
+/// it is, the more evenly requests go; with this one the burst at 64 MiB/s is nearly a MiB.
 const REFILL_INTERVAL_NS: u64 = 10_000_000;
 
 /// What the service is to be.

@@ -1,8 +1,8 @@
 //! The time that the emulated storage takes for a request, beside its throughput limits.
 //!
-//! For: drawing it from a distribution: constant, lognormal, or one that was measured. Each draw is a
-//! function of the seed and the request's number, so that a run can be repeated. Not for: the waiting
-//! that limits cause (`qos.rs`) nor for letting a request wait (`wheel.rs`).
+//! For: drawing it from a distribution: constant, lognormal, or one that was measured. Each draw is
+//! a function of the seed and the request's number, so that a run can be repeated. Not for: the
+//! waiting that limits cause (`qos.rs`) nor for letting a request wait (`wheel.rs`).
 //!
 //! It is a delay centre in the sense of queueing networks (Lazowska et al. 1984): requests do not
 //! queue for it, each takes its own time.

@@ -1,8 +1,8 @@
 //! What is wrong with a configuration, and where.
 //!
-//! For: telling all mistakes of a file at once, each with line, column and what is allowed. Not for:
-//! drawing them; whoever has the text can, with the span. The service has its own and shares none
-//! with the load generator.
+//! For: telling all mistakes of a file at once, each with line, column and what is allowed. Not
+//! for: drawing them; whoever has the text can, with the span. The service has its own and shares
+//! none with the load generator.
 
 use std::fmt;
 use std::ops::Range;

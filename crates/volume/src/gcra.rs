@@ -3,9 +3,9 @@
 //! For: saying from when on a request conforms, and counting it when it goes. Not for: queues and
 //! several limits together; that is `qos.rs`. It never refuses: whoever asks too early waits.
 //!
-//! Idea: the continuous-state leaky bucket of ITU-T I.371 (1993), which is the same algorithm as the
-//! virtual scheduling form, kept as a level instead of a theoretical arrival time so that the rate
-//! can change while requests wait. The level is counted in billionths of a unit (a byte, an
+//! Idea: the continuous-state leaky bucket of ITU-T I.371 (1993), which is the same algorithm as
+//! the virtual scheduling form, kept as a level instead of a theoretical arrival time so that the
+//! rate can change while requests wait. The level is counted in billionths of a unit (a byte, an
 //! operation): a nanosecond drains exactly `rate` of them, so nothing is ever rounded but the
 //! instant that is given out. What that rounding costs, less than a nanosecond, stays as credit: so
 //! the long-run rate is exact (docs/adr/0012-gcra.md).
@@ -68,7 +68,8 @@ impl Gcra {
     ///
     /// A request conforms when the level, with it, stays within the burst; one that is larger than
     /// the burst, when the bucket is empty. So over any time t, its first and last nanosecond
-    /// counted, at most `max(burst, largest request) + rate x t` goes, and no request waits for ever.
+    /// counted, at most `max(burst, largest request) + rate x t` goes, and no request waits for
+    /// ever.
     pub fn conforms_at_ns(&self, now_ns: u64, cost: u64) -> u64 {
         if cost == 0 {
             return now_ns;

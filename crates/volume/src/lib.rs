@@ -2,17 +2,18 @@
 //!
 //! For: behaving as a cloud's volume does, with limits that are known exactly, so that anyone can
 //! measure one on a laptop and every claim of the load generator has an independent witness. It
-//! shares no code with what it checks. What is here takes `now_ns` and events and gives back what to
-//! do; there is no socket, thread or clock in it.
+//! shares no code with what it checks. What is here takes `now_ns` and events and gives back what
+//! to do; there is no socket, thread or clock in it.
 //!
-//! The way of a request: it arrives (`witness`), waits for the limits of its flow, its volume and its
-//! endpoint (`qos`, each limit a `gcra`), takes its time (`delay`, held by the `wheel`), and is
-//! answered (`witness`). What the limits are follows from account, pools and volumes (`model`), which
-//! a file describes (`config`). Facts about the service come from `cloud`.
+//! The way of a request: it arrives (`witness`), waits for the limits of its flow, its volume and
+//! its endpoint (`qos`, each limit a `gcra`), takes its time (`delay`, held by the `wheel`), and is
+//! answered (`witness`). What the limits are follows from account, pools and volumes (`model`),
+//! which a file describes (`config`). Facts about the service come from `cloud`.
 
 pub mod config;
 pub mod delay;
 pub mod diagnostic;
+mod exposition;
 mod fields;
 pub mod gcra;
 pub mod live;

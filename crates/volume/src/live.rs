@@ -1,9 +1,9 @@
 //! An account that runs, and what may change while it does.
 //!
 //! For: resizing, moving between service levels and assigning throughput with I/O going on. Every
-//! change is a step from one account to another: it must be allowed as a step, and its result must be
-//! allowed as an account (`rules.rs`); otherwise nothing changes. A configuration that was read again
-//! is such a step too. Not for: doing it to the limits in force; the caller does, with
+//! change is a step from one account to another: it must be allowed as a step, and its result must
+//! be allowed as an account (`rules.rs`); otherwise nothing changes. A configuration that was read
+//! again is such a step too. Not for: doing it to the limits in force; the caller does, with
 //! [`LiveAccount::throughput_limit`].
 
 use std::collections::BTreeMap;
@@ -96,8 +96,8 @@ impl LiveAccount {
         self.edit_volume(now_ns, volume, |_, found| found.throughput = Some(throughput))
     }
 
-    /// Moves a volume to another pool, and so perhaps to another service level. Into a manual pool it
-    /// takes the number of its limit along; in an auto pool its quota decides.
+    /// Moves a volume to another pool, and so perhaps to another service level. Into a manual pool
+    /// it takes the number of its limit along; in an auto pool its quota decides.
     ///
     /// # Errors
     /// All rules that this would break; then nothing has changed.
@@ -136,8 +136,8 @@ impl LiveAccount {
         self.edit_pool(now_ns, pool, |found| found.throughput = Some(throughput))
     }
 
-    /// Makes an auto pool manual, for ever. Its volumes keep the numbers of their limits, within what
-    /// can be assigned.
+    /// Makes an auto pool manual, for ever. Its volumes keep the numbers of their limits, within
+    /// what can be assigned.
     ///
     /// # Errors
     /// All rules that this would break; then nothing has changed.
@@ -157,8 +157,8 @@ impl LiveAccount {
         self.change(now_ns, wanted)
     }
 
-    /// Steps to another account: volumes are the same where their names are. What is not in `wanted`
-    /// is gone, what is new is empty.
+    /// Steps to another account: volumes are the same where their names are. What is not in
+    /// `wanted` is gone, what is new is empty.
     ///
     /// # Errors
     /// All rules that this would break; then nothing has changed.
@@ -268,8 +268,8 @@ impl LiveAccount {
         broken
     }
 
-    /// Whether a volume comes to a higher or a lower level; `None` where neither, or where the levels
-    /// cannot be compared because one has its throughput apart from its size.
+    /// Whether a volume comes to a higher or a lower level; `None` where neither, or where the
+    /// levels cannot be compared because one has its throughput apart from its size.
     fn rises(&self, wanted: &Account, before: &Volume, after: &Volume) -> Option<bool> {
         let rate = |pool: &Pool| self.catalog.level(pool.level).throughput;
         let from = rate(self.account.pool(&before.pool)?)?;

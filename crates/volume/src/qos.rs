@@ -5,12 +5,13 @@
 //! at that instant; so each limit holds by itself, over every window (docs/adr/0012-gcra.md). Not
 //! for: the time that storage takes (`delay.rs`) nor waiting (`wheel.rs`).
 //!
-//! Order: requests of one flow go in the order in which they arrived. Among the flows that have room
-//! a volume serves the request that arrived first, and waits for that one; likewise an endpoint among
-//! its volumes. So a flow at its own limit holds up nobody else, and no request waits for ever.
+//! Order: requests of one flow go in the order in which they arrived. Among the flows that have
+//! room a volume serves the request that arrived first, and waits for that one; likewise an
+//! endpoint among its volumes. So a flow at its own limit holds up nobody else, and no request
+//! waits for ever.
 //!
-//! A limit that changes acts on waiting requests at once: nothing is scheduled ahead but the first of
-//! each queue, and that is scheduled anew.
+//! A limit that changes acts on waiting requests at once: nothing is scheduled ahead but the first
+//! of each queue, and that is scheduled anew.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -223,7 +224,8 @@ impl Shaper {
 
     /// Appends to `out` every request that may go by `now_ns`, in the order in which they go.
     pub fn release(&mut self, now_ns: u64, out: &mut Vec<Released>) {
-        // Flows first, then volumes, then one endpoint: whoever chooses sees all who could be chosen.
+        // Flows first, then volumes, then one endpoint: whoever chooses sees all who could be
+        // chosen.
         loop {
             if let Some(&(at_ns, flow)) = self.waiting_flows.first()
                 && at_ns <= now_ns

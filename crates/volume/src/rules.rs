@@ -1,8 +1,8 @@
 //! What the service allows: every rule that an account can break, by how it is described.
 //!
 //! For: finding all breaches at once, each with what is wrong, the limit, and what to do. Not for:
-//! rules about a change (`live.rs` finds those; the words are here). No number stands here: all come
-//! from the catalogue or from the account.
+//! rules about a change (`live.rs` finds those; the words are here). No number stands here: all
+//! come from the catalogue or from the account.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -115,7 +115,7 @@ pub enum Rule {
     ThroughputTooHigh { kind: VolumeKind, throughput: KibPerSec, limit: KibPerSec },
     #[error("{count} endpoints, a {} volume has {wanted}", .kind.name())]
     EndpointCount { kind: VolumeKind, count: u64, wanted: u64 },
-    #[error("endpoint `{endpoint}` serves volume `{other}` too, a {} volume has its own", .kind.name())]
+    #[error("endpoint `{endpoint}` serves `{other}` too, a {} volume has its own", .kind.name())]
     EndpointShared { kind: VolumeKind, endpoint: String, other: String },
 
     #[error("a quota of {quota}, the volume holds {used}")]
@@ -158,7 +158,7 @@ impl Rule {
             }
             Rule::QuotasExceedPool { .. } => "make the pool larger, or volumes smaller",
             Rule::ThroughputsExceedPool { .. } => {
-                "assign less, or give the pool more size, a higher level or, if flexible, throughput"
+                "assign less, or give the pool more size, a higher level, or more throughput"
             }
             Rule::NoSuchPool { .. } => "name one of the pools",
             Rule::NoSuchVolume => "name one of the volumes",

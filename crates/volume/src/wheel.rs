@@ -7,8 +7,8 @@
 //! Idea: Varghese and Lauck, "Hashed and hierarchical timing wheels", SOSP 1987, with the level
 //! chosen by the highest bit in which deadline and time differ, so that an entry moves down at most
 //! once per level. Entries of the tick that time has reached stand in a heap, which gives the exact
-//! order; all others stand in lists that nobody sorts. Insertion and cancellation are O(1) outside of
-//! the tick of now, and O(log of the entries of that tick) inside.
+//! order; all others stand in lists that nobody sorts. Insertion and cancellation are O(1) outside
+//! of the tick of now, and O(log of the entries of that tick) inside.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -225,8 +225,8 @@ impl<T> Wheel<T> {
         Some(value)
     }
 
-    /// The slot that time reaches next, with the tick at which it does. All entries of a level share
-    /// the higher digits of the tick with now, so the lowest level that has any comes first.
+    /// The slot that time reaches next, with the tick at which it does. All entries of a level
+    /// share the higher digits of the tick with now, so the lowest level that has any comes first.
     fn next_slot(&self) -> Option<(usize, usize, u64)> {
         let level = self.occupied.iter().position(|slots| *slots != 0)?;
         let slot = self.occupied[level].trailing_zeros() as usize;

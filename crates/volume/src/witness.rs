@@ -1,12 +1,11 @@
 //! What the service saw: the independent witness of every claim of the load generator.
 //!
 //! For: counting each request where it arrives and where its answer goes, per volume, network flow
-//! and client: operations by procedure, bytes, instants of arrival, requests outstanding, delay added
-//! by limits; as plain values and as text in the Prometheus exposition format. Not for: conclusions,
-//! and it shares no code with what it is to check.
+//! and client: operations by procedure, bytes, instants of arrival, requests outstanding, delay
+//! added by limits. Not for: text (`exposition.rs`) nor conclusions; and it shares no code with what
+//! it is to check.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write};
 
 macro_rules! procedures {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
@@ -74,7 +73,7 @@ procedures! {
 }
 
 /// How many procedures there are.
-const PROCEDURES: usize = 22;
+pub(crate) const PROCEDURES: usize = 22;
 
 impl Procedure {
     /// The procedure of this number in RFC 1813.
@@ -84,7 +83,7 @@ impl Procedure {
 }
 
 /// Upper edges of the buckets of delays added by limits, in nanoseconds; one more is without edge.
-const DELAY_EDGES_NS: [u64; 9] = [
+pub(crate) const DELAY_EDGES_NS: [u64; 9] = [
     0,
     10_000,
     100_000,
@@ -278,178 +277,12 @@ impl Witness {
         count(&mut self.clients.counters[origin.client.0]);
     }
 
-    /// Everything in the text format of Prometheus (exposition format 0.0.4).
-    pub fn prometheus(&self) -> String {
-        let mut text = String::new();
-        for metric in METRICS {
-            self.write_metric(metric, &mut text).expect("writing to a string cannot fail");
-        }
-        self.write_delays(&mut text).expect("writing to a string cannot fail");
-        text
-    }
-
     /// `(label, name, counters)` of everything.
-    fn all(&self) -> impl Iterator<Item = (&'static str, &str, &Counters)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, &str, &Counters)> {
         let volumes = self.volumes.by_name().map(|(name, counters)| ("volume", name, counters));
         let flows = self.flows.by_name().map(|(name, counters)| ("flow", name, counters));
         let clients = self.clients.by_name().map(|(name, counters)| ("client", name, counters));
         volumes.chain(flows).chain(clients)
-    }
-
-    fn write_metric(&self, metric: &Metric, text: &mut String) -> fmt::Result {
-        for by in ["volume", "flow", "client"] {
-            let name = format!("fourcorners_{by}_{}", metric.name);
-            writeln!(text, "# HELP {name} {}", metric.help)?;
-            writeln!(text, "# TYPE {name} {}", metric.kind)?;
-            for (_, subject, counters) in self.all().filter(|(label, ..)| *label == by) {
-                let label = format!("{by}=\"{}\"", Label(subject));
-                match metric.value {
-                    Read::One(read) => writeln!(text, "{name}{{{label}}} {}", read(counters))?,
-                    Read::PerProcedure(read) => {
-                        for (procedure, count) in Procedure::ALL.iter().zip(read(counters)) {
-                            let procedure = procedure.name();
-                            writeln!(text, "{name}{{{label},procedure=\"{procedure}\"}} {count}")?;
-                        }
-                    }
-                    Read::Seconds(read) => {
-                        if let Some(ns) = read(counters) {
-                            writeln!(text, "{name}{{{label}}} {}", Seconds(ns))?;
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn write_delays(&self, text: &mut String) -> fmt::Result {
-        for by in ["volume", "flow", "client"] {
-            let name = format!("fourcorners_{by}_qos_delay_seconds");
-            writeln!(text, "# HELP {name} Delay that limits added to a request.")?;
-            writeln!(text, "# TYPE {name} histogram")?;
-            for (_, subject, counters) in self.all().filter(|(label, ..)| *label == by) {
-                let label = format!("{by}=\"{}\"", Label(subject));
-                let mut sum = 0;
-                for (edge_ns, count) in DELAY_EDGES_NS.iter().zip(&counters.qos_delays) {
-                    sum += count;
-                    let edge = Seconds(*edge_ns);
-                    writeln!(text, "{name}_bucket{{{label},le=\"{edge}\"}} {sum}")?;
-                }
-                let completed = counters.completed();
-                writeln!(text, "{name}_bucket{{{label},le=\"+Inf\"}} {completed}")?;
-                writeln!(text, "{name}_sum{{{label}}} {}", Seconds(counters.qos_delay_ns))?;
-                writeln!(text, "{name}_count{{{label}}} {completed}")?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// One metric of every subject.
-struct Metric {
-    name: &'static str,
-    help: &'static str,
-    kind: &'static str,
-    value: Read,
-}
-
-enum Read {
-    One(fn(&Counters) -> u64),
-    PerProcedure(fn(&Counters) -> &[u64; PROCEDURES]),
-    /// Nanoseconds, printed as seconds; left out where there is none.
-    Seconds(fn(&Counters) -> Option<u64>),
-}
-
-const METRICS: &[Metric] = &[
-    Metric {
-        name: "requests_total",
-        help: "Requests that came.",
-        kind: "counter",
-        value: Read::One(|counters| counters.arrived),
-    },
-    Metric {
-        name: "operations_total",
-        help: "Answers that went.",
-        kind: "counter",
-        value: Read::PerProcedure(|counters| &counters.operations),
-    },
-    Metric {
-        name: "failed_total",
-        help: "Answers with an error.",
-        kind: "counter",
-        value: Read::PerProcedure(|counters| &counters.failed),
-    },
-    Metric {
-        name: "read_bytes_total",
-        help: "Data in answers to READ.",
-        kind: "counter",
-        value: Read::One(|counters| counters.read_bytes),
-    },
-    Metric {
-        name: "written_bytes_total",
-        help: "Data that WRITE brought and that was taken.",
-        kind: "counter",
-        value: Read::One(|counters| counters.written_bytes),
-    },
-    Metric {
-        name: "throttled_total",
-        help: "Requests that a limit delayed.",
-        kind: "counter",
-        value: Read::One(Counters::throttled),
-    },
-    Metric {
-        name: "outstanding",
-        help: "Requests whose answer has not gone.",
-        kind: "gauge",
-        value: Read::One(|counters| counters.outstanding),
-    },
-    Metric {
-        name: "outstanding_max",
-        help: "The most requests that were outstanding at once.",
-        kind: "gauge",
-        value: Read::One(|counters| counters.outstanding_max),
-    },
-    Metric {
-        name: "first_arrival_seconds",
-        help: "When the first request came, on the service's monotonic clock.",
-        kind: "gauge",
-        value: Read::Seconds(|counters| counters.first_arrival_ns),
-    },
-    Metric {
-        name: "last_arrival_seconds",
-        help: "When the last request came, on the service's monotonic clock.",
-        kind: "gauge",
-        value: Read::Seconds(|counters| counters.last_arrival_ns),
-    },
-];
-
-/// A label's value: backslash, quotation mark and line feed are escaped.
-struct Label<'a>(&'a str);
-
-impl fmt::Display for Label<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars() {
-            match c {
-                '\\' => f.write_str("\\\\")?,
-                '"' => f.write_str("\\\"")?,
-                '\n' => f.write_str("\\n")?,
-                c => f.write_char(c)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Nanoseconds as seconds, without passing through floating point.
-struct Seconds(u64);
-
-impl fmt::Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, rest) = (self.0 / 1_000_000_000, self.0 % 1_000_000_000);
-        if rest == 0 {
-            return write!(f, "{whole}");
-        }
-        write!(f, "{whole}.{}", format!("{rest:09}").trim_end_matches('0'))
     }
 }
 
@@ -498,52 +331,6 @@ mod tests {
         assert_eq!(volume.throttled(), 2);
         let flow = of(witness.flows(), "b");
         assert_eq!((flow.arrived, flow.completed(), flow.outstanding_max), (2, 2, 2));
-    }
-
-    #[test]
-    fn prometheus_reads_what_was_counted() {
-        let text = seen().prometheus();
-        for line in [
-            "# TYPE fourcorners_volume_operations_total counter",
-            "fourcorners_volume_requests_total{volume=\"vol1\"} 4",
-            "fourcorners_volume_operations_total{volume=\"vol1\",procedure=\"read\"} 1",
-            "fourcorners_volume_failed_total{volume=\"vol1\",procedure=\"lookup\"} 1",
-            "fourcorners_flow_written_bytes_total{flow=\"b\"} 65536",
-            "fourcorners_client_outstanding{client=\"10.0.0.5\"} 1",
-            "fourcorners_volume_first_arrival_seconds{volume=\"vol1\"} 1.5",
-            "fourcorners_volume_qos_delay_seconds_bucket{volume=\"vol1\",le=\"0\"} 1",
-            "fourcorners_volume_qos_delay_seconds_bucket{volume=\"vol1\",le=\"0.00001\"} 1",
-            "fourcorners_volume_qos_delay_seconds_bucket{volume=\"vol1\",le=\"0.0001\"} 2",
-            "fourcorners_volume_qos_delay_seconds_bucket{volume=\"vol1\",le=\"0.01\"} 3",
-            "fourcorners_volume_qos_delay_seconds_bucket{volume=\"vol1\",le=\"+Inf\"} 3",
-            "fourcorners_volume_qos_delay_seconds_sum{volume=\"vol1\"} 0.002510001",
-            "fourcorners_volume_qos_delay_seconds_count{volume=\"vol1\"} 3",
-        ] {
-            assert!(text.lines().any(|seen| seen == line), "no line {line} in\n{text}");
-        }
-    }
-
-    #[test]
-    fn every_metric_is_described_once_and_before_its_values() {
-        let text = seen().prometheus();
-        let mut described = std::collections::BTreeSet::new();
-        for line in text.lines() {
-            if let Some(rest) = line.strip_prefix("# TYPE ") {
-                let name = rest.split(' ').next().unwrap();
-                assert!(described.insert(name.to_owned()), "{name} twice");
-            } else if !line.starts_with('#') {
-                let name = line.split('{').next().unwrap();
-                let base = ["_bucket", "_sum", "_count"].iter().find_map(|end| {
-                    name.strip_suffix(end).filter(|base| described.contains(*base))
-                });
-                assert!(described.contains(base.unwrap_or(name)), "{line}");
-            }
-        }
-    }
-
-    #[test]
-    fn names_in_labels_are_escaped() {
-        assert_eq!(Label("a\"b\\c\nd").to_string(), "a\\\"b\\\\c\\nd");
     }
 
     #[test]

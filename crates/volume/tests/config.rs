@@ -175,8 +175,10 @@ flow_throughput = "100B/s"
          `flexible`)",
             "v.toml:6:1: unknown key `colour` in [[pool]] (known: `name`, `service_level`, `size`, \
          `qos`, `throughput`)",
-            "v.toml:11:8: a size of 1.50 TiB, a pool has a multiple of 1 TiB (round `size` up or down)",
-            "v.toml:11:8: the quotas of its volumes are 2 TiB, the pool has 1.50 TiB (make the pool \
+            "v.toml:11:8: a size of 1.50 TiB, a pool has a multiple of 1 TiB (round `size` \
+             up or down)",
+            "v.toml:11:8: the quotas of its volumes are 2 TiB, the pool has 1.50 TiB (make \
+             the pool \
          larger, or volumes smaller)",
             "v.toml:22:14: a throughput for a volume in an auto pool, which has it by its quota \
          (leave `throughput` out, or use a manual pool)",

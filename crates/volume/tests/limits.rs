@@ -296,7 +296,8 @@ fn every_small_case_goes_as_the_definition_says() {
 fn limit() -> impl Strategy<Value = Limits> {
     prop_oneof![
         1 => Just(Limits::default()),
-        3 => (1u64..4, 0u64..6).prop_map(|(units, burst_ns)| bytes(units * 1_000_000_000, burst_ns)),
+        3 => (1u64..4, 0u64..6)
+            .prop_map(|(units, burst_ns)| bytes(units * 1_000_000_000, burst_ns)),
     ]
 }
 
@@ -313,7 +314,10 @@ proptest! {
     /// nothing is lost, nothing goes before it came.
     #[test]
     fn every_limit_holds_over_every_window(
-        arrivals in prop::collection::vec((0u64..200_000, 0usize..4, 0usize..3, 0u64..1_048_577), 1..80),
+        arrivals in prop::collection::vec(
+            (0u64..200_000, 0usize..4, 0usize..3, 0u64..1_048_577),
+            1..80,
+        ),
         flow_rate in 1u64..2_000_000_000,
         volume_rate in 1_000_000u64..2_000_000_000,
         endpoint_rate in 1_000_000u64..2_000_000_000,
@@ -361,7 +365,8 @@ proptest! {
             prop_assert!(within(of(&|released| released.flow == flow), rates[0]));
             let mut tokens = went.iter().filter(|(_, released)| released.flow == flow)
                 .map(|(_, released)| released.request.token);
-            prop_assert!(tokens.try_fold(0, |last, token| (token >= last).then_some(token)).is_some());
+            let in_order = tokens.try_fold(0, |last, token| (token >= last).then_some(token));
+            prop_assert!(in_order.is_some());
         }
     }
 }

@@ -102,7 +102,8 @@ fn every_rule_is_found_with_its_limit_and_its_remedy() {
                 a.pools[1].size = tib(3);
                 a.volumes[0].network = NetworkFeatures::Basic;
             },
-            "pool `premium`: a size of 3 TiB, a pool with Basic network features has at least 4 TiB",
+            "pool `premium`: a size of 3 TiB, a pool with Basic network features has at \
+             least 4 TiB",
         ),
         (
             |a| a.pools[0].size = tib(2049),
@@ -132,19 +133,23 @@ fn every_rule_is_found_with_its_limit_and_its_remedy() {
         ),
         (
             |a| a.pools[4].throughput = Some(mib_per_s(127)),
-            "pool `flexible`: a throughput of 127 MiB/s, a pool of the level flexible has at least 128 MiB/s",
+            "pool `flexible`: a throughput of 127 MiB/s, a pool of the level flexible has \
+             at least 128 MiB/s",
         ),
         (
             |a| a.pools[4].throughput = Some(mib_per_s(1281)),
-            "pool `flexible`: a throughput of 1281 MiB/s, a flexible pool of 2 TiB has at most 1280 MiB/s",
+            "pool `flexible`: a throughput of 1281 MiB/s, a flexible pool of 2 TiB has at \
+             most 1280 MiB/s",
         ),
         (
             |a| a.pools[4].throughput = Some(KibPerSec::new(131_584)),
-            "pool `flexible`: a throughput of 128.5 MiB/s, a pool of the level flexible has a multiple of 1 MiB/s",
+            "pool `flexible`: a throughput of 128.5 MiB/s, a pool of the level flexible has \
+             a multiple of 1 MiB/s",
         ),
         (
             |a| a.pools[0].throughput = Some(mib_per_s(128)),
-            "pool `standard`: a throughput for a pool of the level standard, which has it by its size",
+            "pool `standard`: a throughput for a pool of the level standard, which has it \
+             by its size",
         ),
         (
             |a| a.volumes[0].quota = tib(5),
@@ -188,7 +193,8 @@ fn every_rule_is_found_with_its_limit_and_its_remedy() {
                 a.pools[3].size = tib(100);
                 a.volumes[1].throughput = Some(mib_per_s(4501));
             },
-            "volume `log`: a throughput of 4501 MiB/s, a regular volume is assigned at most 4500 MiB/s",
+            "volume `log`: a throughput of 4501 MiB/s, a regular volume is assigned at most \
+             4500 MiB/s",
         ),
         (
             |a| {
@@ -210,7 +216,7 @@ fn every_rule_is_found_with_its_limit_and_its_remedy() {
                 large(a);
                 a.volumes[0].endpoints = vec!["ep1".to_owned()];
             },
-            "volume `data`: endpoint `ep1` serves volume `log` too, a large volume has its own",
+            "volume `data`: endpoint `ep1` serves `log` too, a large volume has its own",
         ),
         (
             |a| {

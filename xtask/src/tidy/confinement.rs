@@ -11,8 +11,8 @@ pub(crate) const STATISTICS_RULE: &str = "no-statistics-in-report";
 const TOKIO: &[&str] = &["cluster", "web", "volume", "target-smb"];
 
 /// Crates that may have serde: the experiment and the stored plan, the target's manifest, the
-/// store, the report's exports, the command line's `--json`, the project's tools; and, for TOML as a
-/// tree of values without any derive, the rows of facts and the description of volumes.
+/// store, the report's exports, the command line's `--json`, the project's tools; and, for TOML as
+/// a tree of values without any derive, the rows of facts and the description of volumes.
 const SERDE: &[&str] =
     &["workload", "target", "store", "report", "cli", "xtask", "cloud", "volume"];
 const SERDE_FAMILY: &[&str] = &["serde", "serde_json", "toml", "rmp-serde", "schemars", "csv"];
