@@ -36,6 +36,7 @@ xdr_enum! {
 
 xdr_struct! {
     /// GETATTR.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.1
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct GETATTR3args<'a> {
         /// Of what.
@@ -43,6 +44,7 @@ xdr_struct! {
     }
 
     /// SETATTR.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.2
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SETATTR3args<'a> {
         /// Of what.
@@ -54,6 +56,7 @@ xdr_struct! {
     }
 
     /// LOOKUP.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.3
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LOOKUP3args<'a> {
         /// The name.
@@ -61,6 +64,7 @@ xdr_struct! {
     }
 
     /// ACCESS.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.4
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ACCESS3args<'a> {
         /// To what.
@@ -70,6 +74,7 @@ xdr_struct! {
     }
 
     /// READLINK.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.5
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct READLINK3args<'a> {
         /// The link.
@@ -77,6 +82,7 @@ xdr_struct! {
     }
 
     /// READ.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.6
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct READ3args<'a> {
         /// The file.
@@ -84,10 +90,13 @@ xdr_struct! {
         /// Where to begin.
         offset: u64,
         /// How many bytes.
+        //# The number of bytes of data that are to be read. If count is 0, the READ will succeed
+        //# and return 0 bytes of data, subject to access permissions checking.
         count: u32,
     }
 
     /// WRITE.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7
     #[derive(Clone, Copy, PartialEq, Eq)]
     pub struct WRITE3args<'a> {
         /// The file.
@@ -103,6 +112,7 @@ xdr_struct! {
     }
 
     /// CREATE.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.8
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct CREATE3args<'a> {
         /// Where.
@@ -112,6 +122,7 @@ xdr_struct! {
     }
 
     /// MKDIR.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.9
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct MKDIR3args<'a> {
         /// Where.
@@ -130,6 +141,7 @@ xdr_struct! {
     }
 
     /// SYMLINK.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.10
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SYMLINK3args<'a> {
         /// Where.
@@ -148,6 +160,7 @@ xdr_struct! {
     }
 
     /// MKNOD.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.11
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct MKNOD3args<'a> {
         /// Where.
@@ -157,6 +170,7 @@ xdr_struct! {
     }
 
     /// REMOVE.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.12
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct REMOVE3args<'a> {
         /// What.
@@ -164,6 +178,7 @@ xdr_struct! {
     }
 
     /// RMDIR.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.13
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RMDIR3args<'a> {
         /// What.
@@ -171,6 +186,7 @@ xdr_struct! {
     }
 
     /// RENAME.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.14
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RENAME3args<'a> {
         /// The old name.
@@ -180,6 +196,7 @@ xdr_struct! {
     }
 
     /// LINK.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.15
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LINK3args<'a> {
         /// To what.
@@ -189,6 +206,7 @@ xdr_struct! {
     }
 
     /// READDIR.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.16
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct READDIR3args<'a> {
         /// The directory.
@@ -202,6 +220,7 @@ xdr_struct! {
     }
 
     /// READDIRPLUS.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.17
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct READDIRPLUS3args<'a> {
         /// The directory.
@@ -217,6 +236,7 @@ xdr_struct! {
     }
 
     /// FSSTAT.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.18
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct FSSTAT3args<'a> {
         /// The root.
@@ -224,6 +244,7 @@ xdr_struct! {
     }
 
     /// FSINFO.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.19
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct FSINFO3args<'a> {
         /// The root.
@@ -231,6 +252,7 @@ xdr_struct! {
     }
 
     /// PATHCONF.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.20
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct PATHCONF3args<'a> {
         /// Of what.
@@ -238,6 +260,7 @@ xdr_struct! {
     }
 
     /// COMMIT.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.21
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct COMMIT3args<'a> {
         /// The file.

@@ -48,6 +48,7 @@ xdr_struct! {
     }
 
     /// READDIR done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.16
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct READDIR3resok<'a> {
         /// The directory's attributes.
@@ -59,6 +60,7 @@ xdr_struct! {
     }
 
     /// READDIRPLUS done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.17
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct READDIRPLUS3resok<'a> {
         /// The directory's attributes.
@@ -110,11 +112,14 @@ impl<'a> Xdr<'a> for dirlistplus3<'a> {
     }
 }
 
-/// Bytes of the results of READDIR or READDIRPLUS without their entries: status, attributes,
-/// verifier, the end of the list and `eof`.
+/// Bytes of [`READDIR3resok`] or [`READDIRPLUS3resok`] without its entries: attributes, verifier,
+/// the end of the list and `eof`. They count towards what the client asked for.
+//= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.16
+//# The maximum size of the READDIR3resok structure, in bytes.  The size must include all XDR
+//# overhead.
 #[must_use]
-pub fn results_bytes(with_attributes: bool) -> usize {
-    4 + 4 + if with_attributes { FATTR3_BYTES } else { 0 } + 8 + 4 + 4
+pub fn resok_bytes(with_attributes: bool) -> usize {
+    4 + if with_attributes { FATTR3_BYTES } else { 0 } + 8 + 4 + 4
 }
 
 impl entry3<'_> {
@@ -161,7 +166,8 @@ mod tests {
             \0\0\0\x01\0\0\0\0\0\0\0\x01\0\0\0\x01.\0\0\0\0\0\0\0\0\0\0\x07\
             \0\0\0\x01\0\0\0\0\0\0\0\x02\0\0\0\x04data\0\0\0\0\0\0\0\x08\
             \0\0\0\0\0\0\0\x01";
-        let size = results_bytes(false) + ok.reply.entries.iter().map(entry3::bytes).sum::<usize>();
+        let size =
+            4 + resok_bytes(false) + ok.reply.entries.iter().map(entry3::bytes).sum::<usize>();
         assert_eq!(size, bytes.len());
         assert_eq!(encoded(&READDIR3res::Ok(ok.clone())), bytes);
         assert_eq!(decode_whole(bytes), Ok(READDIR3res::Ok(ok)));
@@ -179,7 +185,7 @@ mod tests {
         let reply = dirlistplus3 { entries: vec![entry], eof: false };
         let ok = READDIRPLUS3resok { dir_attributes: None, cookieverf: [0; 8], reply };
         let bytes = encoded(&READDIRPLUS3res::Ok(ok));
-        assert_eq!(bytes.len(), results_bytes(false) + entry.bytes());
+        assert_eq!(bytes.len(), 4 + resok_bytes(false) + entry.bytes());
         assert_eq!(entry.bytes(), 4 + entry.directory_bytes() + 4 + 4 + 12);
     }
 

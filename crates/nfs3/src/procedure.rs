@@ -97,8 +97,7 @@ impl Procedure {
 
     /// Whether doing it twice is as good as once. What is not is replayed under its xid after a
     /// reconnect, and the server keeps its reply to give it again.
-    ///
-    //= https://www.rfc-editor.org/rfc/rfc1813#section-4.2
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-4.5
     #[must_use]
     pub fn is_idempotent(self) -> bool {
         use NfsProcedure as P;

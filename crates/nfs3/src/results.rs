@@ -137,6 +137,7 @@ pub type COMMIT3resfail = WRITE3resfail;
 
 xdr_struct! {
     /// GETATTR done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.1
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct GETATTR3resok {
         /// The attributes.
@@ -144,6 +145,7 @@ xdr_struct! {
     }
 
     /// SETATTR, done or not.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.2
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SETATTR3resok {
         /// Of the object.
@@ -151,6 +153,7 @@ xdr_struct! {
     }
 
     /// LOOKUP done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.3
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LOOKUP3resok<'a> {
         /// What has the name.
@@ -169,6 +172,7 @@ xdr_struct! {
     }
 
     /// ACCESS done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.4
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ACCESS3resok {
         /// The object's attributes.
@@ -178,6 +182,7 @@ xdr_struct! {
     }
 
     /// READLINK done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.5
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct READLINK3resok<'a> {
         /// The link's attributes.
@@ -187,6 +192,7 @@ xdr_struct! {
     }
 
     /// READ done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.6
     #[derive(Clone, Copy, PartialEq, Eq)]
     pub struct READ3resok<'a> {
         /// The file's attributes.
@@ -207,6 +213,7 @@ xdr_struct! {
     }
 
     /// WRITE done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct WRITE3resok {
         /// Of the file.
@@ -227,6 +234,7 @@ xdr_struct! {
     }
 
     /// CREATE, MKDIR, SYMLINK, MKNOD done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.8
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct CREATE3resok<'a> {
         /// What was made.
@@ -245,6 +253,7 @@ xdr_struct! {
     }
 
     /// REMOVE and RMDIR, done or not.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.12
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct REMOVE3resok {
         /// Of the directory.
@@ -252,6 +261,7 @@ xdr_struct! {
     }
 
     /// RENAME, done or not.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.14
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RENAME3resok {
         /// Of the directory it left.
@@ -261,6 +271,7 @@ xdr_struct! {
     }
 
     /// LINK, done or not.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.15
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LINK3resok {
         /// The file's attributes.
@@ -270,6 +281,7 @@ xdr_struct! {
     }
 
     /// FSSTAT done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.18
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct FSSTAT3resok {
         /// The root's attributes.
@@ -291,6 +303,7 @@ xdr_struct! {
     }
 
     /// FSINFO done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.19
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct FSINFO3resok {
         /// The root's attributes.
@@ -318,6 +331,7 @@ xdr_struct! {
     }
 
     /// PATHCONF done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.20
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct PATHCONF3resok {
         /// The object's attributes.
@@ -337,6 +351,7 @@ xdr_struct! {
     }
 
     /// COMMIT done.
+    //= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.21
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct COMMIT3resok {
         /// Of the file.

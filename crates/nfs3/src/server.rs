@@ -114,6 +114,9 @@ impl Server {
     /// Takes bytes from the front of `input` until a call is whole. `None`: all was taken and
     /// more is needed, or reading is not allowed; the rest of `input` must then be given again.
     ///
+    /// Answers to calls that cannot be done are not in progress: a caller that sends them slower
+    /// than it receives stops reading by the length of `replies`.
+    ///
     /// # Errors
     /// A record above the maximum: the connection must be closed.
     pub fn receive<'a, 'i: 'a>(

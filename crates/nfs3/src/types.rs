@@ -1,7 +1,7 @@
 //! The types that the procedures share: handles, statuses, attributes, what to set of them, and
 //! weak cache consistency data.
 //!
-//! Source: RFC 1813, sections 2.3 to 2.6. Names are the RFC's.
+//! Source: RFC 1813, sections 2.4 to 2.6. Names are the RFC's.
 #![expect(non_camel_case_types, reason = "the names of RFC 1813")]
 
 use crate::xdr::{Reader, UNBOUNDED, Writer, Xdr, XdrError, xdr_enum, xdr_struct};
@@ -20,6 +20,10 @@ pub type cookieverf3 = [u8; NFS3_COOKIEVERFSIZE];
 /// `createverf3`.
 pub type createverf3 = [u8; NFS3_CREATEVERFSIZE];
 /// `writeverf3`: changes when the server may have lost unstable writes.
+//= https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7
+//# This cookie must be consistent during a single instance of the NFS version 3 protocol service
+//# and must be unique between instances of the NFS version 3 protocol server, where uncommitted
+//# data may be lost.
 pub type writeverf3 = [u8; NFS3_WRITEVERFSIZE];
 
 /// A handle where it lies in a message; [`Handle`] is one to keep.
