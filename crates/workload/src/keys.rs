@@ -430,7 +430,9 @@ impl Kind {
                 format!("a share from {} to {}", share(min_permille), share(max_permille))
             }
             Kind::Rate => {
-                "a rate such as \"10000/s\" or \"2.5k/s\", from 0.001/s to 1000000000/s".to_owned()
+                "a rate such as \"10000/s\", \"2.5k/s\" or 500 (a number alone is per second), \
+                 from 0.001/s to 1000000000/s"
+                    .to_owned()
             }
             Kind::Skew => "a number above 0, up to 10, such as 1.1".to_owned(),
             Kind::TransferSizes => format!(

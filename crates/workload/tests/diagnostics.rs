@@ -85,7 +85,7 @@ stream = 'logs'
             x.toml:9:17: wrong value for `transfer_size`, found `'8x'`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB
             x.toml:10:11: wrong value for `pattern`, found `'randon'`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (did you mean `random`?)
             x.toml:11:1: unknown key in [stream.db], found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
-            x.toml:13:23: wrong value for `poisson`, found `'fast'`, allowed: a rate such as "10000/s" or "2.5k/s", from 0.001/s to 1000000000/s
+            x.toml:13:23: wrong value for `poisson`, found `'fast'`, allowed: a rate such as "10000/s", "2.5k/s" or 500 (a number alone is per second), from 0.001/s to 1000000000/s
             x.toml:14:9: stream `log` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
             x.toml:14:9: stream `log` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (for example pattern = "random")
             x.toml:14:9: stream `log` lacks `file_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (for example file_size = "256MiB")
@@ -424,8 +424,8 @@ fn patterns_and_arrivals_are_told_in_full() {
     check_stream(
         "arrival = { constant = '0/s' }\n",
         expect![[r#"
-        x.toml:9:24: wrong value for `constant`, found `'0/s'`, allowed: a rate such as "10000/s" or "2.5k/s", from 0.001/s to 1000000000/s
-    "#]],
+            x.toml:9:24: wrong value for `constant`, found `'0/s'`, allowed: a rate such as "10000/s", "2.5k/s" or 500 (a number alone is per second), from 0.001/s to 1000000000/s
+        "#]],
     );
     check_stream(
         "arrival = { constant = '10/s', closed = { think_time = '1ms' } }\n",

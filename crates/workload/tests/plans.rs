@@ -192,6 +192,21 @@ fn later_settings_of_the_command_line_go_before_earlier_ones() {
 }
 
 #[test]
+fn a_rate_is_per_second_whether_that_is_written_or_not() {
+    let offered = |set: &str| {
+        let plan = plan_with(TWO_STREAMS, &[set]);
+        plan.runs().next().unwrap().streams[0].arrival.offered_rate()
+    };
+    for rate in ["500", "500/s", "0.5k", "0.5k/s"] {
+        assert_eq!(offered(&format!("db.arrival.poisson={rate}")), Some(500.0), "{rate}");
+    }
+    let in_a_file =
+        TWO_STREAMS.replace("queue_depth = 4", "queue_depth = 4\narrival = { poisson = 500 }");
+    let plan = plan_with(&in_a_file, &[]);
+    assert_eq!(plan.runs().next().unwrap().streams[0].arrival.offered_rate(), Some(500.0));
+}
+
+#[test]
 fn a_setting_of_the_command_line_fills_a_gap_of_the_file() {
     let text = TWO_STREAMS.replace("queue_depth = 4\n", "");
     assert!(parse(&text, "x.toml").is_err());
