@@ -23,6 +23,10 @@ const STYLE: &str = include_str!("../assets/report.css");
 const ECHARTS: &str = include_str!("../assets/echarts/echarts.min.js");
 const CHARTS_JS: &str = include_str!("../assets/charts.js");
 
+/// The environment's entry that holds the experiment as it was written. It has its own place on the
+/// page, so that a report that was passed on can be repeated.
+pub const EXPERIMENT_TEXT: &str = "experiment.text";
+
 /// The report could not be laid out: a mistake of ours, in the template.
 #[derive(Debug, thiserror::Error)]
 #[error("lay out the report: {0}")]
@@ -59,7 +63,17 @@ pub fn render(findings: &Findings) -> Result<String, RenderError> {
         percentile_charts,
         percentile_names => FRACTIONS.map(percentile_name),
         time_groups,
-        environment => &findings.environment,
+        environment => findings
+            .environment
+            .iter()
+            .filter(|(name, _)| name != EXPERIMENT_TEXT)
+            .cloned()
+            .collect::<Vec<_>>(),
+        experiment_text => findings
+            .environment
+            .iter()
+            .find(|(name, _)| name == EXPERIMENT_TEXT)
+            .map(|(_, text)| text.clone()),
         method => DEFINITIONS,
         repeat_command => &findings.repeat_command,
         style => Value::from_safe_string(STYLE.to_owned()),

@@ -322,6 +322,18 @@ fn the_page_carries_all_sections_and_needs_no_network() {
 }
 
 #[test]
+fn the_experiment_is_folded_into_the_page_beside_the_command_that_repeats_it() {
+    let mut record = fixture::four_corners();
+    let text = "name = \"mine\"\n[stream.<main>]\n";
+    record.environment.push((html::EXPERIMENT_TEXT.to_owned(), text.to_owned()));
+    let page = html::render(&analyze(&record)).unwrap();
+    assert_eq!(page.matches("stream.&lt;main&gt;").count(), 1, "once, escaped");
+    assert!(!page.contains("<th scope=\"row\">experiment.text"), "not in the environment");
+    let again = page.split_once("id=\"again\"").expect("the section is there").1;
+    assert!(again.contains("<details><summary>The experiment</summary>"));
+}
+
+#[test]
 fn the_report_of_an_hour_of_four_streams_is_small_enough_to_mail() {
     let findings = analyze(&fixture::hour());
     assert_eq!(findings.series.len(), 4);
