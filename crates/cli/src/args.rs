@@ -80,7 +80,8 @@ pub(crate) enum Command {
     /// Show what `run` would do, exactly, and write nothing.
     ///
     /// Takes the same arguments as `run` and prints every run in its order, the operations, the
-    /// bytes to be written, and the time needed.
+    /// bytes to be written, and the time needed; or, with exit code 2, why `run` would refuse. For
+    /// that it reads samples of the files that are there.
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArguments),
     /// List what was measured, the oldest first.
@@ -91,7 +92,7 @@ pub(crate) enum Command {
     /// Show the results of one experiment.
     #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowArguments),
-    /// Write the results of one experiment as CSV, JSON or HdrHistogram log.
+    /// Write the results of one experiment as CSV, JSON or HdrHistogram percentiles.
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArguments),
     /// Write the HTML report of one experiment, and print its path.
@@ -160,10 +161,12 @@ pub(crate) struct ExperimentArguments {
     #[arg(short, long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
 
-    /// Be done within 30 s: fewer load points and shorter phases, rougher numbers.
+    /// Be done within 30 s, or as near to it as one second for each load point allows.
     ///
-    /// Without an experiment it means the profile four-corners-quick; with one, each load point is
-    /// measured once, and all of them share 24 s, but each has at least 1 s and at most 4 s.
+    /// The numbers are rougher. Without an experiment it means the profile four-corners-quick: 20 s
+    /// of operations, after a fill of 512 MiB where the files are not there yet. With one, each
+    /// load point is measured once, and all of them share 24 s, but each has at least 1 s and at
+    /// most 4 s: a sweep of 60 load points takes a minute.
     #[arg(long)]
     pub(crate) quick: bool,
 
@@ -197,12 +200,16 @@ pub(crate) struct ExperimentArguments {
 
     /// How operations reach the kernel.
     ///
-    /// `auto` tries both on the target for a moment before the first run, takes the one that needs
-    /// less processor time, and says so.
+    /// `auto` tries both with reads of the target before the first run: io_uring at the plan's
+    /// largest queue depth (up to 64), and one blocking thread. It takes psync where io_uring is
+    /// refused, or where the one thread reads more than 15% faster, and says what it saw.
     #[arg(long, value_name = "ENGINE", value_enum)]
     pub(crate) engine: Option<Engine>,
 
-    /// Pin each worker to a processor of its own.
+    /// Pin workers to processors in turn.
+    ///
+    /// Each has a processor of its own where there are enough of them; otherwise some share one and
+    /// wait for each other, which `plan` and `run` say.
     #[arg(long)]
     pub(crate) pin: bool,
 
@@ -280,7 +287,7 @@ pub(crate) struct RunArguments {
     #[arg(long, help_heading = OUTPUT, value_name = "FORMAT", value_enum, conflicts_with = "json")]
     pub(crate) events: Option<EventsFormat>,
 
-    /// Print the results as JSON on stdout instead of the table.
+    /// Print the results as JSON on stdout instead of the table; or the refusal of the target.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 
@@ -292,7 +299,7 @@ pub(crate) struct RunArguments {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_report: bool,
 
-    /// Show no line per interval and no progress bar.
+    /// Show no line per interval and no progress bar; what was decided is still said.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_progress: bool,
 

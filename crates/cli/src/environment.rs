@@ -10,17 +10,23 @@ use sha2::{Digest, Sha256};
 use target::directory::TargetDirectory;
 use target::storage::DirectIo;
 
-use crate::exit::{Exit, Failure};
+use crate::command_line;
+use crate::exit::Failure;
+use crate::experiment::Planned;
 
 /// `(name, value)`, ordered by name.
-pub(crate) fn facts(directory: Option<&TargetDirectory>) -> Result<Vec<(String, String)>, Failure> {
+pub(crate) fn facts(
+    planned: &Planned,
+    directory: Option<&TargetDirectory>,
+) -> Result<Vec<(String, String)>, Failure> {
     let root = Root::of_this_host();
     let mut facts = host::facts::environment(&root);
     if let Some(directory) = directory {
         facts.extend(host::facts::target_environment(&root, directory.path()));
     }
     let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
-    add("command.line", command_line());
+    add("command.line", command_line::of_this_run(planned));
+    add(report::html::EXPERIMENT_TEXT, planned.text.clone());
     add("fourcorners.version", env!("CARGO_PKG_VERSION").to_owned());
     add("fourcorners.sha256", own_hash()?);
     if let Some(directory) = directory {
@@ -39,25 +45,10 @@ pub(crate) fn facts(directory: Option<&TargetDirectory>) -> Result<Vec<(String, 
     Ok(facts)
 }
 
-/// The command as a shell would take it again.
-fn command_line() -> String {
-    let words = std::env::args().skip(1).map(|word| quoted(&word));
-    std::iter::once("fourcorners".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
-}
-
-/// A word as a POSIX shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
 /// SHA-256 of the binary that runs, in hexadecimal: a version number does not tell builds apart.
 fn own_hash() -> Result<String, Failure> {
     let hash = hash_of(Path::new("/proc/self/exe")).context("hash this program");
-    hash.map_err(|error| Failure { exit: Exit::OwnBug, error: Some(error) })
+    hash.map_err(Failure::bug)
 }
 
 fn hash_of(path: &Path) -> std::io::Result<String> {
@@ -76,20 +67,6 @@ fn hash_of(path: &Path) -> std::io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_quoted_as_a_shell_takes_them() {
-        for (word, shell) in [
-            ("run", "run"),
-            ("--set", "--set"),
-            ("queue_depth=1,2", "queue_depth=1,2"),
-            ("/mnt/my vol", "'/mnt/my vol'"),
-            ("it's", "'it'\\''s'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(word), shell);
-        }
-    }
 
     #[test]
     fn the_hash_is_that_of_sha256() {

@@ -1,19 +1,14 @@
 //! `--events jsonl`: every event of a plan as one JSON object on a line of stdout, for other
-//! programs.
-//!
-//! The names are a promise to those programs: `event` says which kind it is, units stand in the
-//! names. Histograms are summarised here; whole they are in the store.
+//! programs. What stands in a line: [`crate::event_line`].
 
 use std::io::{ErrorKind as IoErrorKind, Write};
 
-use metrics::histogram::Counts;
-use metrics::interval::{Interval, KindInterval, StreamInterval};
+use analysis::Findings;
 use metrics::run_record::Outcome;
 use runner::event::{Event, Listener, ListenerError};
-use serde::Serialize;
-use workload::op::OpKind;
-use workload::outcome::ErrorKind;
-use workload::plan::Run;
+
+use crate::event_line::{Line, Verdict};
+use crate::exit::Refused;
 
 /// Writes events as JSON lines. A reader that goes away does not end the measurement: its events
 /// are dropped.
@@ -21,12 +16,47 @@ pub(crate) struct EventLines<W> {
     out: Option<W>,
     /// Names of the running run's streams, because an interval knows them by number only.
     streams: Vec<String>,
+    /// How the plan ended: said last, with the verdict, which is known only when the results are.
+    ended: Option<Outcome>,
+    /// A refusal was written.
+    refused: bool,
 }
 
 impl<W: Write> EventLines<W> {
     /// Writes to `out`.
     pub(crate) fn new(out: W) -> EventLines<W> {
-        EventLines { out: Some(out), streams: Vec::new() }
+        EventLines { out: Some(out), streams: Vec::new(), ended: None, refused: false }
+    }
+
+    /// Says that the target was refused; once.
+    pub(crate) fn refused(&mut self, refused: &Refused) -> std::io::Result<()> {
+        if std::mem::replace(&mut self.refused, true) {
+            return Ok(());
+        }
+        self.write(&Line::Refused(refused))
+    }
+
+    /// The last line: how the plan ended, what the numbers themselves show, and the exit code.
+    pub(crate) fn finish(
+        &mut self,
+        exit: &crate::exit::Outcome,
+        verdict: Verdict,
+        findings: &Findings,
+    ) -> std::io::Result<()> {
+        let ended = self.ended.take().unwrap_or(Outcome::Aborted);
+        self.write(&Line::last(&ended, exit, verdict, findings))
+    }
+
+    fn write(&mut self, line: &Line<'_>) -> std::io::Result<()> {
+        let Some(out) = &mut self.out else { return Ok(()) };
+        let text = serde_json::to_string(line)?;
+        match writeln!(out, "{text}").and_then(|()| out.flush()) {
+            Err(error) if error.kind() == IoErrorKind::BrokenPipe => {
+                self.out = None;
+                Ok(())
+            }
+            written => written,
+        }
     }
 }
 
@@ -35,251 +65,28 @@ impl<W: Write> Listener for EventLines<W> {
         if let Event::RunStarted { run, .. } = event {
             self.streams = run.streams.iter().map(|stream| stream.name.clone()).collect();
         }
-        let Some(out) = &mut self.out else { return Ok(()) };
-        let line = serde_json::to_string(&Line::of(event, &self.streams))
-            .map_err(|error| ListenerError(format!("write event: {error}")))?;
-        match writeln!(out, "{line}").and_then(|()| out.flush()) {
-            Err(error) if error.kind() == IoErrorKind::BrokenPipe => {
-                self.out = None;
-                Ok(())
-            }
-            written => written.map_err(|error| ListenerError(format!("write event: {error}"))),
+        if let Event::Finished { outcome } = event {
+            self.ended = Some(outcome.clone());
+            return Ok(());
         }
-    }
-}
-
-/// One line. The variants are those of [`Event`].
-#[derive(Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-enum Line<'a> {
-    EngineChosen {
-        engine: &'static str,
-        reason: &'a str,
-    },
-    PhaseStarted {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        run_index: Option<u32>,
-        phase: &'static str,
-    },
-    PrepareProgress {
-        stream: &'a str,
-        written_bytes: u64,
-        total_bytes: u64,
-    },
-    PrepareFinished {
-        stream: &'a str,
-        written_bytes: u64,
-        took_ns: u64,
-    },
-    RunStarted {
-        run_index: u32,
-        load_point: String,
-        repeat: u32,
-        started_unix_ms: u64,
-        run: &'a Run,
-    },
-    Interval {
-        run_index: u32,
-        interval_index: u32,
-        start_ns: u64,
-        end_ns: u64,
-        process_user_ns: u64,
-        process_system_ns: u64,
-        streams: Vec<StreamLine<'a>>,
-        workers: Vec<WorkerLine>,
-    },
-    Warning {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        run_index: Option<u32>,
-        code: &'static str,
-        seen: String,
-        matters: &'static str,
-        remedy: &'static str,
-    },
-    RunFinished {
-        run_index: u32,
-        outcome: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reason: Option<&'a str>,
-    },
-    Finished {
-        outcome: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reason: Option<&'a str>,
-    },
-}
-
-#[derive(Serialize)]
-struct StreamLine<'a> {
-    stream: &'a str,
-    issued: u64,
-    outstanding_start: u64,
-    outstanding_end: u64,
-    /// Operations times nanoseconds. Readers that keep 53 bits of a number round it.
-    outstanding_time_ns: u128,
-    backlog_end: u64,
-    backlog_time_ns: u128,
-    kinds: Vec<KindLine>,
-}
-
-#[derive(Serialize)]
-struct KindLine {
-    kind: &'static str,
-    completed: u64,
-    bytes: u64,
-    failed: Vec<FailedLine>,
-    service_time: TimesLine,
-    response_time: TimesLine,
-}
-
-#[derive(Serialize)]
-struct FailedLine {
-    error: &'static str,
-    count: u64,
-}
-
-/// A histogram in short; null where nothing was counted.
-#[derive(Serialize)]
-struct TimesLine {
-    count: u64,
-    mean_ns: Option<f64>,
-    p50_ns: Option<u64>,
-    p99_ns: Option<u64>,
-    max_ns: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct WorkerLine {
-    stream: u32,
-    lane: u32,
-    cpu_ns: u64,
-}
-
-impl<'a> Line<'a> {
-    fn of(event: &'a Event, names: &'a [String]) -> Line<'a> {
-        match event {
-            Event::EngineChosen(used) => Line::EngineChosen {
-                engine: crate::live::engine_name(used.engine),
-                reason: &used.reason,
-            },
-            Event::PhaseStarted { run_index, phase } => {
-                Line::PhaseStarted { run_index: *run_index, phase: phase.name() }
-            }
-            Event::PrepareProgress { stream, written_bytes, total_bytes } => {
-                Line::PrepareProgress {
-                    stream,
-                    written_bytes: *written_bytes,
-                    total_bytes: *total_bytes,
-                }
-            }
-            Event::PrepareFinished(prepared) => Line::PrepareFinished {
-                stream: &prepared.stream,
-                written_bytes: prepared.written_bytes,
-                took_ns: prepared.took_ns,
-            },
-            Event::RunStarted { run, started_unix_ms } => Line::RunStarted {
-                run_index: run.index,
-                load_point: run.load_point(),
-                repeat: run.repeat,
-                started_unix_ms: *started_unix_ms,
-                run,
-            },
-            Event::Interval { run_index, interval } => interval_line(*run_index, interval, names),
-            Event::Warning { run_index, warning } => {
-                let said = warning.explain();
-                Line::Warning {
-                    run_index: *run_index,
-                    code: said.code,
-                    seen: said.seen,
-                    matters: said.matters,
-                    remedy: said.remedy,
-                }
-            }
-            Event::RunFinished { run_index, outcome } => {
-                let (outcome, reason) = outcome_words(outcome);
-                Line::RunFinished { run_index: *run_index, outcome, reason }
-            }
-            Event::Finished { outcome } => {
-                let (outcome, reason) = outcome_words(outcome);
-                Line::Finished { outcome, reason }
-            }
-        }
-    }
-}
-
-fn interval_line<'a>(run_index: u32, interval: &Interval, names: &'a [String]) -> Line<'a> {
-    let stream_line = |(index, stream): (usize, &StreamInterval)| StreamLine {
-        stream: names.get(index).map_or("", String::as_str),
-        issued: stream.issued,
-        outstanding_start: stream.outstanding_start,
-        outstanding_end: stream.outstanding_end,
-        outstanding_time_ns: stream.outstanding_time_ns,
-        backlog_end: stream.backlog_end,
-        backlog_time_ns: stream.backlog_time_ns,
-        kinds: OpKind::ALL
-            .into_iter()
-            .zip(&stream.kinds)
-            .filter(|(_, kind)| kind.completed + kind.failed_total() > 0)
-            .map(|(kind, counted)| kind_line(kind, counted))
-            .collect(),
-    };
-    Line::Interval {
-        run_index,
-        interval_index: interval.index,
-        start_ns: interval.start_ns,
-        end_ns: interval.end_ns,
-        process_user_ns: interval.process_user_ns,
-        process_system_ns: interval.process_system_ns,
-        streams: interval.streams.iter().enumerate().map(stream_line).collect(),
-        workers: interval
-            .workers
-            .iter()
-            .map(|w| WorkerLine { stream: w.stream, lane: w.lane, cpu_ns: w.cpu_ns })
-            .collect(),
-    }
-}
-
-fn kind_line(kind: OpKind, counted: &KindInterval) -> KindLine {
-    KindLine {
-        kind: kind.name(),
-        completed: counted.completed,
-        bytes: counted.bytes,
-        failed: ErrorKind::ALL
-            .into_iter()
-            .zip(counted.failed)
-            .filter(|(_, count)| *count > 0)
-            .map(|(error, count)| FailedLine { error: error.name(), count })
-            .collect(),
-        service_time: TimesLine::of(&counted.service),
-        response_time: TimesLine::of(&counted.response),
-    }
-}
-
-impl TimesLine {
-    fn of(counts: &Counts) -> TimesLine {
-        let count = counts.total();
-        TimesLine {
-            count,
-            mean_ns: counts.mean_ns(),
-            p50_ns: counts.percentile_ns(0.5),
-            p99_ns: counts.percentile_ns(0.99),
-            max_ns: (count > 0).then_some(counts.max_ns),
-        }
-    }
-}
-
-/// How it ended: a word, and the reason of a failure.
-pub(crate) fn outcome_words(outcome: &Outcome) -> (&'static str, Option<&str>) {
-    match outcome {
-        Outcome::Done => ("done", None),
-        Outcome::Interrupted => ("interrupted", None),
-        Outcome::Failed { reason } => ("failed", Some(reason)),
-        Outcome::Aborted => ("aborted", None),
+        let streams = std::mem::take(&mut self.streams);
+        let written = Line::of(event, &streams).map_or(Ok(()), |line| self.write(&line));
+        self.streams = streams;
+        written.map_err(|error| ListenerError(format!("write event: {error}")))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use analysis::warnings::{Sighting, WarningGroup};
+    use metrics::interval::{Interval, KindInterval, StreamInterval};
+    use metrics::run_record::{EngineUsed, ExperimentRecord, Prepared};
+    use runner::event::Phase;
+    use workload::outcome::ErrorKind;
+    use workload::plan::{EngineChoice, Plan, Run, TargetSpec};
+
     use super::*;
 
     fn lines_of(events: &[Event]) -> String {
@@ -369,7 +176,6 @@ mod tests {
     fn an_end_says_how_and_why() {
         expect_test::expect![[r#"
             {"event":"run_finished","run_index":2,"outcome":"failed","reason":"no room"}
-            {"event":"finished","outcome":"interrupted"}
         "#]]
         .assert_eq(&lines_of(&[
             Event::RunFinished {
@@ -378,6 +184,140 @@ mod tests {
             },
             Event::Finished { outcome: Outcome::Interrupted },
         ]));
+    }
+
+    /// Adds the paths of all fields in `value`: `streams[].kinds[].kind`. What is inside of a `run`
+    /// is the plan's.
+    fn fields(value: &serde_json::Value, path: &str, out: &mut BTreeSet<String>) {
+        match value {
+            serde_json::Value::Object(map) if !map.is_empty() && path != "run" => {
+                for (name, value) in map {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    fields(value, &format!("{path}{dot}{name}"), out);
+                }
+            }
+            serde_json::Value::Array(items) => {
+                assert!(!items.is_empty(), "the sample must show what is in {path}");
+                for item in items {
+                    fields(item, &format!("{path}[]"), out);
+                }
+            }
+            _ => {
+                out.insert(path.to_owned());
+            }
+        }
+    }
+
+    /// One of each, nothing left out.
+    fn one_of_each() -> String {
+        let run_index = Some(0);
+        let stream = || "main".to_owned();
+        let run = sample_run();
+        let mut read = KindInterval { completed: 1, ..Default::default() };
+        read.failed[ErrorKind::Short as usize] = 1;
+        let streams = vec![StreamInterval {
+            kinds: [read, KindInterval::default(), KindInterval::default()],
+            ..Default::default()
+        }];
+        let workers = vec![metrics::interval::WorkerInterval::default()];
+        let interval = Box::new(Interval { streams, workers, ..Default::default() });
+        let reason = || "no room".to_owned();
+        let warning = metrics::warning::Warning::EndedEarly { reason: reason() };
+        let outcome = Outcome::Failed { reason: reason() };
+        let (written_bytes, total_bytes, took_ns) = (1, 2, 3);
+        let mut out = Vec::new();
+        let mut lines = EventLines::new(&mut out);
+        for event in [
+            Event::EngineChosen(EngineUsed { engine: EngineChoice::Psync, reason: reason() }),
+            Event::PhaseStarted { run_index, phase: Phase::Measure },
+            Event::PrepareProgress { stream: stream(), written_bytes, total_bytes },
+            Event::PrepareFinished(Prepared { stream: stream(), written_bytes, took_ns }),
+            Event::RunStarted { run: Box::new(run), started_unix_ms: 1 },
+            Event::Interval { run_index: 0, interval },
+            Event::Warning { run_index, warning },
+            Event::RunFinished { run_index: 0, outcome: outcome.clone() },
+            Event::Finished { outcome },
+        ] {
+            lines.on_event(&event).expect("a vector takes everything");
+        }
+        let refused = Refused {
+            reason: reason(),
+            remedy: "make room".to_owned(),
+            overridden_by: Some("--refill"),
+            exit_code: 2,
+        };
+        lines.refused(&refused).expect("a vector takes everything");
+        let mut findings = analysis::analyze(&sample_record());
+        findings.warnings = vec![WarningGroup {
+            mark: 'a',
+            code: "ended_early",
+            matters: "it does",
+            remedy: "wait",
+            sightings: vec![Sighting {
+                load_point: None,
+                stream: None,
+                repeats: vec![0],
+                warning: metrics::warning::Warning::EndedEarly { reason: reason() },
+                seen: reason(),
+            }],
+        }];
+        let exit = Ok(crate::exit::Exit::Negative);
+        lines.finish(&exit, Verdict::Overloaded, &findings).expect("a vector takes everything");
+        String::from_utf8(out).expect("JSON is UTF-8")
+    }
+
+    fn sample_plan() -> Plan {
+        let text = include_str!("../../../examples/oltp.toml");
+        let experiment =
+            workload::experiment::parse_with(text, "example", &[]).expect("it is an experiment");
+        let options = workload::resolve::ResolveOptions {
+            engine: EngineChoice::Psync,
+            pin: false,
+            verify: false,
+        };
+        workload::resolve::resolve(&experiment, "example", TargetSpec::Null, &options)
+            .expect("it is a plan")
+    }
+
+    fn sample_run() -> Run {
+        sample_plan().runs().next().expect("a plan has runs").clone()
+    }
+
+    fn sample_record() -> ExperimentRecord {
+        ExperimentRecord {
+            id: "20261121".to_owned(),
+            plan: sample_plan(),
+            plan_hash: String::new(),
+            engine: EngineUsed { engine: EngineChoice::Psync, reason: String::new() },
+            environment: Vec::new(),
+            started_unix_ms: 0,
+            prepared: Vec::new(),
+            warnings: Vec::new(),
+            runs: Vec::new(),
+            outcome: Outcome::Done,
+        }
+    }
+
+    #[test]
+    fn every_event_and_field_is_on_the_page_of_the_reference_and_no_other() {
+        let mut written: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for line in one_of_each().lines() {
+            let mut line: serde_json::Value = serde_json::from_str(line).expect("it is JSON");
+            let event = line.as_object_mut().and_then(|line| line.remove("event"));
+            let event = event.expect("each line says its kind");
+            let event = event.as_str().expect("a kind is a word");
+            fields(&line, "", written.entry(event.to_owned()).or_default());
+        }
+
+        let page = include_str!("../../../docs/reference/events.md");
+        let mut described: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for section in page.split("\n## ").skip(1) {
+            let name = section.lines().next().unwrap_or_default();
+            let rows = section.lines().filter(|line| line.starts_with("| ") && line.contains('`'));
+            let cell = |row: &str| row.split('`').nth(1).unwrap_or_default().to_owned();
+            described.insert(name.to_owned(), rows.map(cell).collect());
+        }
+        assert_eq!(written, described);
     }
 
     #[test]
@@ -393,7 +333,7 @@ mod tests {
         }
         let mut lines = EventLines::new(Closed);
         for _ in 0..2 {
-            let event = Event::Finished { outcome: Outcome::Done };
+            let event = Event::RunFinished { run_index: 0, outcome: Outcome::Done };
             assert!(lines.on_event(&event).is_ok());
         }
         assert!(lines.out.is_none());

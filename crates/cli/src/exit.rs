@@ -1,5 +1,7 @@
 //! How the program ends: exit codes, and failures that know theirs.
 
+use serde::Serialize;
+
 /// The exit codes. Scripts depend on them; they stand in the long help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -22,6 +24,21 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// For the user; without it everything has been said already.
     pub(crate) error: Option<anyhow::Error>,
+    /// Where a target was refused: the parts of it, for other programs.
+    pub(crate) refused: Option<Box<Refused>>,
+}
+
+/// A refusal in its parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Refused {
+    /// What was found.
+    pub(crate) reason: String,
+    /// What to do about it.
+    pub(crate) remedy: String,
+    /// The flag that overrides it; null where none does.
+    pub(crate) overridden_by: Option<&'static str>,
+    /// The exit code that follows.
+    pub(crate) exit_code: u8,
 }
 
 /// What a command comes to.
@@ -30,17 +47,22 @@ pub(crate) type Outcome = Result<Exit, Failure>;
 impl Failure {
     /// The user must change something.
     pub(crate) fn input(error: impl Into<anyhow::Error>) -> Failure {
-        Failure { exit: Exit::BadInput, error: Some(error.into()) }
+        Failure { exit: Exit::BadInput, error: Some(error.into()), refused: None }
     }
 
     /// The target or the store failed.
     pub(crate) fn target(error: impl Into<anyhow::Error>) -> Failure {
-        Failure { exit: Exit::TargetFailed, error: Some(error.into()) }
+        Failure { exit: Exit::TargetFailed, error: Some(error.into()), refused: None }
+    }
+
+    /// A mistake of ours.
+    pub(crate) fn bug(error: impl Into<anyhow::Error>) -> Failure {
+        Failure { exit: Exit::OwnBug, error: Some(error.into()), refused: None }
     }
 
     /// The mistakes have been shown already.
     pub(crate) fn said(exit: Exit) -> Failure {
-        Failure { exit, error: None }
+        Failure { exit, error: None, refused: None }
     }
 
     /// Whether the reader of our output went away, which is no failure: `fourcorners list | head

@@ -30,6 +30,8 @@ const QUICK_INTERVALS: std::ops::RangeInclusive<u64> = 4..=16;
 /// A plan, and how it came to be.
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
+    /// The experiment as it was written, without what the arguments lay over it.
+    pub(crate) text: String,
     /// The target is the scratch directory of the store.
     pub(crate) is_scratch: bool,
     /// What was assumed, as `(what, value and why)`.
@@ -67,7 +69,7 @@ pub(crate) fn plan(
         verify: arguments.verify,
     };
     let plan = resolve::resolve(&experiment, &written.name, target, &options).map_err(mistakes)?;
-    Ok(Planned { plan, is_scratch, assumed })
+    Ok(Planned { plan, text: written.text, is_scratch, assumed })
 }
 
 /// The text of an experiment and where it came from.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use analysis::series::{PointPhase, SeriesPoint, points_of};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use metrics::interval::Interval;
-use metrics::run_record::Outcome;
+use metrics::run_record::{EngineUsed, Outcome};
 use metrics::warning::Warning;
 use runner::event::{Event, Listener, ListenerError, Phase};
 use units::{Bytes, BytesPerSec, Nanos, print_duration};
@@ -178,10 +178,7 @@ impl Live {
 impl Listener for Live {
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
         match event {
-            Event::EngineChosen(used) => {
-                let text = format!("engine: {} ({})", engine_name(used.engine), used.reason);
-                self.line(&wrapped(&text, TEXT_WIDTH).join("\n  "));
-            }
+            Event::EngineChosen(used) => self.line(&engine_words(used)),
             Event::PhaseStarted { phase, .. } => {
                 self.phase = *phase;
                 if *phase == Phase::Prepare {
@@ -219,6 +216,23 @@ impl Listener for Live {
         }
         Ok(())
     }
+}
+
+/// Without progress: what was decided for the user is still said, once.
+pub(crate) struct Decisions(pub(crate) Terminal);
+
+impl Listener for Decisions {
+    fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
+        if let Event::EngineChosen(used) = event {
+            self.0.note(&engine_words(used));
+        }
+        Ok(())
+    }
+}
+
+fn engine_words(used: &EngineUsed) -> String {
+    let text = format!("engine: {} ({})", engine_name(used.engine), used.reason);
+    wrapped(&text, TEXT_WIDTH).join("\n  ")
 }
 
 /// The heading over the lines of [`stream_line`]; 79 columns.

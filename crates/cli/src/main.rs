@@ -1,9 +1,11 @@
 //! The command line of fourcorners: arguments in, a command, an exit code out.
 
 mod args;
+mod command_line;
 mod commands;
 mod diagnostics;
 mod environment;
+mod event_line;
 mod events;
 mod exit;
 mod experiment;

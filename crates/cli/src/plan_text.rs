@@ -15,8 +15,9 @@ use workload::plan::{FileSet, Plan, Run, Stream, TargetSpec, WeightedSize};
 use crate::live::{engine_name, whole_seconds};
 use crate::terminal::wrapped;
 
-/// The whole plan. `space` are lines of the head about the target's directory.
-pub(crate) fn plan_text(plan: &Plan, space: &str) -> String {
+/// The whole plan. `space` are lines of the head about the target's directory; `processors` are
+/// those that workers may be pinned to.
+pub(crate) fn plan_text(plan: &Plan, space: &str, processors: usize) -> String {
     let mut out = String::new();
     head(&mut out, "experiment", &format!("{} ({})", plan.name, plan.source));
     head(&mut out, "target", &target_words(&plan.target));
@@ -24,7 +25,7 @@ pub(crate) fn plan_text(plan: &Plan, space: &str) -> String {
     let seed = format!("{}, data of files {}", plan.seed, plan.data_seed);
     head(&mut out, "seed", &seed);
     if plan.pin {
-        head(&mut out, "workers", "each pinned to a processor of its own");
+        head(&mut out, "workers", &pin_words(plan, processors));
     }
     if plan.verify {
         head(&mut out, "verify", "what is read is checked against what was written");
@@ -46,6 +47,23 @@ pub(crate) fn plan_text(plan: &Plan, space: &str) -> String {
         run_lines(&mut out, run, &mut described);
     }
     out
+}
+
+fn pin_words(plan: &Plan, processors: usize) -> String {
+    match crowding(plan, processors) {
+        None => "each pinned to a processor of its own".to_owned(),
+        Some(crowding) => format!("pinned to processors in turn: {crowding}"),
+    }
+}
+
+/// What pinning means where there are more workers than processors: `5 workers share 2 processors`,
+/// of the run with the most workers. Nothing is known of no processors.
+pub(crate) fn crowding(plan: &Plan, processors: usize) -> Option<String> {
+    let of_run = |run: &Run| run.streams.iter().map(|stream| u64::from(stream.workers)).sum();
+    let workers: u64 = plan.runs().map(of_run).max()?;
+    let processors = processors as u64;
+    (plan.pin && processors > 0 && workers > processors)
+        .then(|| format!("{workers} workers share {}", count_words(processors, "processor")))
 }
 
 /// A labelled line of the plan's head.

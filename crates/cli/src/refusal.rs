@@ -1,16 +1,37 @@
 //! A target that is refused: the reason, and what to do about it.
 
+use std::io::Write;
+
 use anyhow::anyhow;
-use target::refusal::{Overrides, Refusal};
+use serde::Serialize;
+use target::refusal::{Override, Overrides, Refusal};
 
 use crate::args::OverrideArguments;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure, Refused};
 use crate::terminal::wrapped;
 
 /// Says why, and the remedy on a line of its own.
 pub(crate) fn failure(refusal: Refusal) -> Failure {
     let remedy = wrapped(&refusal.remedy(), 66).join("\n              ");
-    Failure::input(anyhow!("{refusal}\n  what to do: {remedy}"))
+    let refused = Refused {
+        reason: refusal.to_string(),
+        remedy: refusal.remedy(),
+        overridden_by: refusal.overridden_by().map(Override::flag),
+        exit_code: Exit::BadInput as u8,
+    };
+    let error = anyhow!("{refusal}\n  what to do: {remedy}");
+    Failure { refused: Some(Box::new(refused)), ..Failure::input(error) }
+}
+
+/// A refusal as `--json` shows it, in the place of the results.
+pub(crate) fn json(refused: &Refused, out: &mut dyn Write) -> std::io::Result<()> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        refused: &'a Refused,
+    }
+    serde_json::to_writer_pretty(&mut *out, &Document { refused })?;
+    writeln!(out)?;
+    out.flush()
 }
 
 impl OverrideArguments {

@@ -33,7 +33,7 @@ impl Terminal {
 
     /// Prints `error: what was being done: why`.
     pub(crate) fn error(&self, error: &anyhow::Error) {
-        self.say(RED_BOLD, "error", &format!("{error:#}"));
+        self.say(RED_BOLD, "error", &with_causes(error));
     }
 
     /// Prints a warning.
@@ -58,6 +58,18 @@ impl Terminal {
             last_words(&format!("{label}: {text}\n"));
         }
     }
+}
+
+/// An error and its causes, each said once: many of our messages end with their cause already.
+fn with_causes(error: &anyhow::Error) -> String {
+    let mut words = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !words.contains(&cause) {
+            words.push_str(": ");
+            words.push_str(&cause);
+        }
+    }
+    words
 }
 
 /// Writes to stderr. If that fails there is nobody left to tell, so the failure is dropped on
@@ -88,6 +100,17 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cause_that_the_message_says_is_not_said_again() {
+        let cause = || std::io::Error::from_raw_os_error(2);
+        let path = "/proc/nowhere".into();
+        let said = store::Error::CreateStore { path, source: cause() };
+        let said = with_causes(&anyhow::Error::new(said));
+        assert_eq!(said.matches("os error 2").count(), 1, "{said}");
+        let context = anyhow::Error::new(cause()).context("open the door");
+        assert_eq!(with_causes(&context), format!("open the door: {}", cause()));
+    }
 
     #[test]
     fn text_is_broken_between_words() {

@@ -1,13 +1,13 @@
 //! The forms in which findings leave: what `run`, `show`, `export` and `report` share.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use analysis::Findings;
 use anyhow::Context;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// The report's name inside a run directory.
 pub(crate) const REPORT_NAME: &str = "report.html";
@@ -31,10 +31,22 @@ pub(crate) fn json(findings: &Findings, out: &mut dyn Write) -> Result<(), Failu
 
 /// Writes the HTML report to `path`.
 pub(crate) fn report(findings: &Findings, path: &Path) -> Result<(), Failure> {
-    let page = report::html::render(findings)
-        .context("lay out the report")
-        .map_err(|error| Failure { exit: Exit::OwnBug, error: Some(error) })?;
+    let page =
+        report::html::render(findings).context("lay out the report").map_err(Failure::bug)?;
     to_file(path, |out| out.write_all(page.as_bytes()))
+}
+
+/// Makes sure that a file can be written, before hours are measured for it. One that is there is
+/// left as it is.
+pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), Failure> {
+    let tried = match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(_) => std::fs::remove_file(path),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            OpenOptions::new().write(true).open(path).map(drop)
+        }
+        Err(error) => Err(error),
+    };
+    tried.with_context(|| format!("write {}", path.display())).map_err(Failure::input)
 }
 
 /// Makes a file with what `write` writes into it.

@@ -1,20 +1,31 @@
-//! `plan`: what `run` would do. Nothing is written, not even the store's directory.
+//! `plan`: what `run` would do, or why it would refuse. Nothing is written, not even the store's
+//! directory.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use target::directory::{self, Survey, Wanted};
 use units::Bytes;
-use workload::plan::TargetSpec;
+use workload::plan::{Plan, TargetSpec};
 
 use crate::args::PlanArguments;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::experiment::{self, Planned};
-use crate::plan_text::{head, plan_text};
+use crate::plan_text::{crowding, head, plan_text};
 use crate::refusal;
 use crate::terminal::Terminal;
 
 pub(crate) fn run(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
+    let outcome = show(arguments, terminal);
+    if let Err(Failure { refused: Some(refused), .. }) = &outcome
+        && arguments.json
+    {
+        refusal::json(refused, &mut std::io::stdout().lock())?;
+    }
+    outcome
+}
+
+fn show(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
     let store_root = arguments.store.root();
     let planned = experiment::plan(&arguments.experiment, &store_root, terminal)?;
     let mut overrides = arguments.overrides.overrides();
@@ -24,7 +35,8 @@ pub(crate) fn run(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
         TargetSpec::Null => None,
         TargetSpec::Directory { path } => {
             let place = if planned.is_scratch { scratch_place(path) } else { PathBuf::from(path) };
-            let survey = directory::survey(&place, Wanted::by(&planned.plan), overrides);
+            let survey = directory::survey(&place, Wanted::by(&planned.plan), overrides)
+                .and_then(Survey::inspect);
             Some(survey.map_err(refusal::failure)?)
         }
     };
@@ -36,10 +48,20 @@ pub(crate) fn run(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
         for (what, value) in &planned.assumed {
             terminal.note_wrapped(&format!("assumed {what}: {value}"));
         }
-        write!(out, "{}", plan_text(&planned.plan, &space_lines(&planned, survey.as_ref())))?;
+        let space = space_lines(&planned, survey.as_ref());
+        let processors = engine::processor::processors().len();
+        write!(out, "{}", plan_text(&planned.plan, &space, processors))?;
     }
+    warn_of_crowding(&planned.plan, terminal);
     out.flush().map_err(Failure::from)?;
     Ok(Exit::Done)
+}
+
+/// Says where pinned workers wait for each other.
+pub(crate) fn warn_of_crowding(plan: &Plan, terminal: &Terminal) {
+    if let Some(crowding) = crowding(plan, engine::processor::processors().len()) {
+        terminal.warn(&format!("{crowding}: pinned there, they wait for each other"));
+    }
 }
 
 /// Where the scratch directory is looked at: it may be in a store that does not exist yet, and then

@@ -1,13 +1,12 @@
 //! `run`: measures, keeps, and shows what was measured.
 
-use std::io::Write;
+use std::io::{Stdout, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use analysis::Findings;
 use anyhow::anyhow;
-use engine::drive::Stop;
 use host::Root;
 use host::cpu::CpuTimes;
 use metrics::run_record;
@@ -19,39 +18,87 @@ use workload::plan::{Plan, TargetSpec};
 
 use crate::args::RunArguments;
 use crate::commands::output;
+use crate::commands::plan::warn_of_crowding;
 use crate::environment;
+use crate::event_line::Verdict;
 use crate::events::EventLines;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::experiment::{self, Planned};
-use crate::interrupt;
+use crate::interrupt::{self, Interrupt};
 use crate::keep::Keep;
-use crate::live::Live;
+use crate::live::{Decisions, Live};
 use crate::refusal;
 use crate::terminal::Terminal;
 
 pub(crate) fn run(arguments: &RunArguments, terminal: &Terminal) -> Outcome {
+    let mut events = arguments.events.map(|_| EventLines::new(std::io::stdout()));
+    let outcome = begin(arguments, events.as_mut(), terminal);
+    // Of a refusal other programs hear in their own form, whenever it came.
+    if let Err(Failure { refused: Some(refused), .. }) = &outcome {
+        if let Some(events) = &mut events {
+            events.refused(refused)?;
+        }
+        if arguments.json {
+            refusal::json(refused, &mut std::io::stdout().lock())?;
+        }
+    }
+    outcome
+}
+
+fn begin(
+    arguments: &RunArguments,
+    mut events: Option<&mut EventLines<Stdout>>,
+    terminal: &Terminal,
+) -> Outcome {
     let planned = experiment::plan(&arguments.experiment, &arguments.store.root(), terminal)?;
+    if let Some(path) = &arguments.report {
+        output::refuse_unwritable(path)?;
+    }
     let (store, mut directory) = claim(arguments, &planned)?;
-    let facts = environment::facts(directory.as_ref())?;
+    let facts = environment::facts(&planned, directory.as_ref())?;
     let writer = store.create(&planned.plan, &facts, unix_ms()).map_err(Failure::target)?;
     let id = writer.id().to_owned();
     let run_directory = writer.directory().to_owned();
-    if !arguments.no_progress {
-        say_what_is_assumed(&planned, directory.as_ref(), terminal);
-    }
-    let stop = interrupt::listen()?;
-    let ended =
-        measure(arguments, &planned.plan, directory.as_mut(), Keep::new(writer), &stop, terminal);
+    say_what_is_assumed(&planned, directory.as_ref(), terminal);
+    warn_of_crowding(&planned.plan, terminal);
+    let mut interrupt = interrupt::listen()?;
+    let mut listeners = Listeners {
+        keep: Keep::new(writer),
+        live: (!arguments.no_progress).then(|| Live::new(&planned.plan, terminal)),
+        decisions: arguments.no_progress.then_some(Decisions(*terminal)),
+        events: events.as_deref_mut(),
+    };
+    let ended = measure(&planned.plan, directory.as_mut(), &mut listeners, &mut interrupt);
     drop(directory);
 
     let record = store.load(&id).map_err(Failure::target)?;
     let findings = analysis::analyze(&record);
-    match show(arguments, &findings, &run_directory) {
-        // Nobody reads the table any more, but the exit code may still be looked at.
-        Err(failure) if failure.is_broken_pipe() => {}
-        shown => shown?,
+    let shown = show(arguments, &ended, &findings, &run_directory);
+    let (verdict, outcome) = verdict(ended, &findings, terminal);
+    let outcome = worse(shown, outcome, terminal);
+    if let Some(events) = events {
+        if let Err(Failure { refused: Some(refused), .. }) = &outcome {
+            events.refused(refused)?;
+        }
+        events.finish(&outcome, verdict, &findings)?;
     }
-    verdict(ended, &findings, terminal)
+    outcome
+}
+
+/// The exit code is that of the worse failure; both are said.
+fn worse(shown: Result<(), Failure>, outcome: Outcome, terminal: &Terminal) -> Outcome {
+    match (shown, outcome) {
+        (Ok(()), outcome) => outcome,
+        // Nobody reads the table any more, but the exit code may still be looked at.
+        (Err(failure), outcome) if failure.is_broken_pipe() => outcome,
+        (Err(failure), Ok(_)) => Err(failure),
+        (Err(failure), Err(worse)) => {
+            if let Some(error) = &failure.error {
+                terminal.error(error);
+            }
+            Err(worse)
+        }
+    }
 }
 
 /// Opens the store and makes the target's directory ours. A target that is refused leaves no trace,
@@ -68,8 +115,12 @@ fn claim(
     }
     let mut overrides = arguments.overrides.overrides();
     overrides.create |= planned.is_scratch;
-    let survey = directory::survey(Path::new(path), Wanted::by(&planned.plan), overrides)
+    let mut survey = directory::survey(Path::new(path), Wanted::by(&planned.plan), overrides)
         .map_err(refusal::failure)?;
+    if !overrides.refill {
+        // The run itself looks again; this time there is no record yet that would say `failed`.
+        survey = survey.inspect().map_err(refusal::failure)?;
+    }
     let store = arguments.store.open()?;
     let directory = survey.claim().map_err(refusal::failure)?;
     Ok((store, Some(directory)))
@@ -92,21 +143,26 @@ fn say_what_is_assumed(
     }
 }
 
-/// Does the plan with its listeners: the store first, so that an interval is on disk before it is
-/// shown.
+/// Who is told what happens: the store first, so that an interval is on disk before it is shown.
+struct Listeners<'e> {
+    keep: Keep,
+    live: Option<Live>,
+    decisions: Option<Decisions>,
+    events: Option<&'e mut EventLines<Stdout>>,
+}
+
+/// Does the plan with its listeners.
 fn measure(
-    arguments: &RunArguments,
     plan: &Plan,
     directory: Option<&mut TargetDirectory>,
-    mut keep: Keep,
-    stop: &Arc<Stop>,
-    terminal: &Terminal,
+    listeners: &mut Listeners<'_>,
+    interrupt: &mut Interrupt,
 ) -> Result<run_record::Outcome, ConductError> {
-    let mut live = (!arguments.no_progress).then(|| Live::new(plan, terminal));
-    let mut events = arguments.events.map(|_| EventLines::new(std::io::stdout().lock()));
-    let mut listeners: Vec<&mut dyn Listener> = vec![&mut keep];
-    listeners.extend(live.iter_mut().map(|live| live as &mut dyn Listener));
-    listeners.extend(events.iter_mut().map(|events| events as &mut dyn Listener));
+    let stop = Arc::clone(&interrupt.stop);
+    let mut all: Vec<&mut dyn Listener> = vec![&mut listeners.keep, interrupt];
+    all.extend(listeners.live.iter_mut().map(|live| live as &mut dyn Listener));
+    all.extend(listeners.decisions.iter_mut().map(|said| said as &mut dyn Listener));
+    all.extend(listeners.events.iter_mut().map(|events| &mut **events as &mut dyn Listener));
     let root = Root::of_this_host();
     let mut earlier = CpuTimes::read(&root);
     let mut steal_since_last = || {
@@ -117,19 +173,21 @@ fn measure(
         memory_bytes: host::facts::memory_bytes(&root),
         steal_since_last: &mut steal_since_last,
     };
-    conduct(plan, directory, host, stop, &mut listeners)
+    conduct(plan, directory, host, &stop, &mut all)
 }
 
-/// The table, the report and the record's name. Events on stdout leave stderr for them.
+/// The table and the record's name, then the report: what was measured is shown even where the
+/// report cannot be written. Events on stdout leave stderr for them.
 fn show(
     arguments: &RunArguments,
+    ended: &Result<run_record::Outcome, ConductError>,
     findings: &Findings,
     run_directory: &Path,
 ) -> Result<(), Failure> {
-    let report = write_report(arguments, findings, run_directory)?;
     let mut stdout = std::io::stdout().lock();
     let mut stderr = std::io::stderr().lock();
-    if arguments.json {
+    // In the place of the results of a refused target stands the refusal.
+    if arguments.json && !matches!(ended, Err(ConductError::Refused(_))) {
         output::json(findings, &mut stdout)?;
     }
     let words: &mut dyn Write =
@@ -138,11 +196,12 @@ fn show(
         output::text(findings, words)?;
         writeln!(words)?;
     }
-    if let Some(path) = report {
-        writeln!(words, "report   {}", path.display())?;
-    }
     writeln!(words, "record   {}", findings.id)?;
     words.flush()?;
+    if let Some(path) = write_report(arguments, findings, run_directory)? {
+        writeln!(words, "report   {}", path.display())?;
+        words.flush()?;
+    }
     Ok(())
 }
 
@@ -162,31 +221,34 @@ fn write_report(
     Ok(Some(path))
 }
 
-/// The exit code, and what has not been said yet.
+/// How it went in a word, the exit code, and what has not been said yet.
 fn verdict(
     ended: Result<run_record::Outcome, ConductError>,
     findings: &Findings,
     terminal: &Terminal,
-) -> Outcome {
+) -> (Verdict, Outcome) {
+    let failed = |failure: Failure| (Verdict::Failed, Err(failure));
     match ended {
-        Err(ConductError::Refused(refusal)) => Err(refusal::failure(refusal)),
-        Err(error) => Err(Failure::target(error)),
-        Ok(run_record::Outcome::Failed { reason }) => Err(Failure::target(anyhow!("{reason}"))),
-        Ok(run_record::Outcome::Aborted) => Err(Failure {
-            exit: Exit::OwnBug,
-            error: Some(anyhow!("the runs ended without saying how")),
-        }),
+        Err(ConductError::Refused(refusal)) => failed(refusal::failure(refusal)),
+        Err(error) => failed(Failure::target(error)),
+        Ok(run_record::Outcome::Failed { reason }) => failed(Failure::target(anyhow!("{reason}"))),
+        Ok(run_record::Outcome::Aborted) => {
+            failed(Failure::bug(anyhow!("the runs ended without saying how")))
+        }
         Ok(run_record::Outcome::Interrupted) => {
-            terminal.warn("interrupted; what was measured until then is kept");
-            Ok(Exit::Negative)
+            terminal.warn(match findings.load_points.is_empty() {
+                true => "interrupted; nothing was measured",
+                false => "interrupted; what was measured until then is kept",
+            });
+            (Verdict::Interrupted, Ok(Exit::Negative))
         }
         Ok(run_record::Outcome::Done) => {
             let overloaded = findings.warnings.iter().any(|group| group.code == "overloaded");
             if overloaded {
                 terminal.warn("overloaded: the offered rate was more than the target takes");
-                return Ok(Exit::Negative);
+                return (Verdict::Overloaded, Ok(Exit::Negative));
             }
-            Ok(Exit::Done)
+            (Verdict::Done, Ok(Exit::Done))
         }
     }
 }

@@ -86,6 +86,10 @@ fn ctrl_c_during_the_fill_leaves_files_that_clean_removes() {
     let ended = running.end();
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     assert!(!ended.stdout.contains("run_started"), "no run was begun: {}", ended.stdout);
+    assert!(ended.stderr.contains("interrupted before anything was measured"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("interval"), "there is none: {}", ended.stderr);
+    let last = ended.stdout.lines().last().expect("there are events");
+    assert!(last.contains(r#""verdict":"interrupted","exit_code":1"#), "{last}");
     assert!(place.ok(&["list"]).contains("interrupted"));
     place.ok(&["clean", "target"]);
     assert_eq!(std::fs::read_dir(place.target()).unwrap().count(), 0);

@@ -60,6 +60,26 @@ fn colours_are_used_when_asked_for_and_only_then() {
     assert!(always.stderr.contains("\x1b["), "{}", always.stderr);
 }
 
+#[test]
+fn the_systems_reason_is_said_once() {
+    let place = Place::new();
+    let ended = place.run(&["list", "--store", "/proc/nowhere"]);
+    assert_eq!(ended.stderr.matches("os error").count(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_said_before_anything_is_measured() {
+    let place = Place::new();
+    place.file("tiny.toml", crate::runs::TINY);
+    for report in ["nowhere/r.html", "target"] {
+        let ended = place.run(&["run", "target", "-w", "tiny.toml", "--report", report]);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.contains(&format!("write {report}")), "{}", ended.stderr);
+    }
+    assert!(!place.store().exists(), "nothing was done");
+    assert_eq!(std::fs::read_dir(place.target()).unwrap().count(), 0, "nothing was done");
+}
+
 /// Exit code 2 for each way of asking for something that is not there.
 #[test]
 fn bad_input_ends_with_2_and_says_what_to_do() {

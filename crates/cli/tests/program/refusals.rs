@@ -60,6 +60,7 @@ fn a_file_and_a_directory_that_is_not_marked_are_refused() {
     place.file("file", "mine");
     refused(&place, &["file"], "is not a directory");
     std::fs::create_dir(place.target().join("fourcorners")).unwrap();
+    std::fs::write(place.target().join("fourcorners/thesis.txt"), "irreplaceable").unwrap();
     refused(&place, &["target"], "is not marked as ours");
     assert_eq!(std::fs::read(place.path().join("file")).unwrap(), b"mine");
 }
@@ -110,10 +111,64 @@ fn files_that_are_not_as_we_left_them_are_refused_until_they_may_be_refilled() {
 }
 
 fn run_refused(place: &Place, said: &str) {
-    let ended = place.run(&["run", "target", "-w", "tiny.toml"]);
-    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
-    assert!(ended.stderr.contains(said), "says `{said}`:\n{}", ended.stderr);
-    assert!(ended.stderr.contains("--refill"), "{}", ended.stderr);
+    let records = place.ok(&["list"]);
+    for command in ["plan", "run"] {
+        let ended = place.run(&[command, "target", "-w", "tiny.toml"]);
+        assert_eq!(ended.code, Some(2), "{command}: {}", ended.stderr);
+        assert!(ended.stderr.contains(said), "{command} says `{said}`:\n{}", ended.stderr);
+        assert!(ended.stderr.contains("--refill"), "{command}: {}", ended.stderr);
+        assert_eq!(ended.stdout, "", "{command}");
+    }
+    assert_eq!(place.ok(&["list"]), records, "a refusal leaves no record");
+}
+
+#[test]
+fn a_plan_with_refill_says_which_files_are_written_anew() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    place.ok(&["run", "target", "-w", "tiny.toml", "--no-report"]);
+    let plan = ["plan", "target", "-w", "tiny.toml", "--refill"];
+    assert!(place.ok(&plan).contains("nothing to write"));
+    std::fs::write(data_file(&place), "cut off").unwrap();
+    assert!(place.ok(&plan).contains("1 MiB in 1 file to write"));
+    assert_eq!(std::fs::read(data_file(&place)).unwrap(), b"cut off", "plan writes nothing");
+}
+
+#[test]
+fn a_file_that_was_put_in_place_of_ours_is_not_touched_by_any_command() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    place.ok(&["run", "target", "-w", "tiny.toml", "--no-report"]);
+    let own = place.file("thesis.txt", "irreplaceable");
+    std::fs::rename(own, data_file(&place)).unwrap();
+    let ended = refused(&place, &["target"], "is not the file that we made");
+    assert!(ended.stderr.contains("move it away"), "{}", ended.stderr);
+    refused(&place, &["target", "--refill"], "is not the file that we made");
+    let said = place.ok(&["clean", "target"]);
+    assert!(said.contains("left ") && said.contains("not the file that we made"), "{said}");
+    assert_eq!(std::fs::read(data_file(&place)).unwrap(), b"irreplaceable");
+}
+
+#[test]
+fn a_refusal_is_told_to_other_programs_in_their_form() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    std::fs::write(place.target().join("thesis.txt"), "irreplaceable").unwrap();
+    let refusal = |arguments: &[&str]| -> serde_json::Value {
+        let ended = place.run(&[arguments, &["target", "-w", "tiny.toml"]].concat());
+        assert_eq!(ended.code, Some(2), "{arguments:?}: {}", ended.stderr);
+        serde_json::from_str(&ended.stdout).expect("stdout is one JSON value")
+    };
+    for command in ["plan", "run"] {
+        let document = refusal(&[command, "--json"]);
+        let refused = &document["refused"];
+        assert!(refused["reason"].as_str().unwrap().contains("thesis.txt"), "{document}");
+        assert_eq!(refused["overridden_by"], "--among-foreign-files");
+        assert_eq!(refused["exit_code"], 2);
+    }
+    let event = refusal(&["run", "--events", "jsonl"]);
+    assert_eq!((&event["event"], &event["exit_code"]), (&"refused".into(), &2.into()));
+    assert!(event["remedy"].as_str().unwrap().contains("--among-foreign-files"), "{event}");
 }
 
 #[test]
@@ -126,7 +181,7 @@ fn a_marker_of_another_file_system_a_newer_version_or_no_sense_is_refused() {
     let marker: serde_json::Value = serde_json::from_str(&text).expect("the marker is JSON");
     let id = marker["filesystem_id"].as_str().expect("the file system has an identity");
 
-    std::fs::write(&path, text.replace("\"version\": 1", "\"version\": 99")).unwrap();
+    std::fs::write(&path, text.replace("\"version\": 2", "\"version\": 99")).unwrap();
     refused(&place, &["target"], "has version 99");
     std::fs::write(&path, &text[..text.len() / 2]).unwrap();
     refused(&place, &["target"], "cannot be understood");

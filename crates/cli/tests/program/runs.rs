@@ -47,6 +47,12 @@ fn a_run_ends_with_a_table_a_report_and_its_record() {
     }
     let html = std::fs::read_to_string(report_of(&ended.stdout)).expect("the report is there");
     assert!(html.contains("<html") && html.contains("tiny"));
+    // What is needed to repeat it is in it.
+    let html = html.replace("&#x2f;", "/").replace("&quot;", "\"");
+    assert!(html.contains(&format!("fourcorners run {}", place.target().display())));
+    assert!(html.contains("pattern = \"random\""), "the experiment is in the report");
+    let places = ["ops/s", "\nrecord", "\nreport"].map(|words| ended.stdout.find(words));
+    assert!(places.is_sorted() && places[0].is_some(), "the report last: {}", ended.stdout);
 
     // Progress goes to stderr: what was assumed, the engine, a heading per run, a line per
     // interval.
@@ -65,7 +71,13 @@ fn a_run_ends_with_a_table_a_report_and_its_record() {
 fn what_was_kept_is_shown_exported_and_reported_alike() {
     let place = Place::new();
     place.file("tiny.toml", TINY);
-    let stdout = place.ok(&["run", "target", "-w", "tiny.toml", "--no-report", "--no-progress"]);
+    let ended = place.run(&["run", "target", "-w", "tiny.toml", "--no-report", "--no-progress"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let (stdout, stderr) = (ended.stdout, ended.stderr);
+    for decided in ["assumed seed: 1", "target: ", "engine: "] {
+        assert_eq!(stderr.matches(decided).count(), 1, "`{decided}` is said once:\n{stderr}");
+    }
+    assert!(!stderr.contains("run 1 of 2"), "progress is not shown: {stderr}");
     let id = id_of(&stdout).to_owned();
     assert!(!stdout.lines().any(|line| line.starts_with("report")), "{stdout}");
 
@@ -187,6 +199,15 @@ fn events_are_one_json_object_a_line_and_the_table_goes_to_stderr() {
     assert_eq!(count("finished"), 1);
     let last = events.last().expect("there are events");
     assert_eq!((&last["event"], &last["outcome"]), (&"finished".into(), &"done".into()));
+    assert_eq!((&last["verdict"], &last["exit_code"]), (&"done".into(), &0.into()));
+    assert!(ended.stderr.contains(last["record"].as_str().expect("an ID is text")));
+    let shown: serde_json::Value =
+        serde_json::from_str(&place.ok(&["show", "last", "--json"])).expect("it is JSON");
+    let codes = |warnings: &serde_json::Value| -> Vec<String> {
+        let warnings = warnings.as_array().expect("a list").iter();
+        warnings.map(|warning| warning["code"].to_string()).collect()
+    };
+    assert_eq!(codes(&last["warnings"]), codes(&shown["warnings"]));
     let interval = events.iter().find(|event| event["event"] == "interval").expect("counted above");
     assert!(interval["streams"][0]["kinds"][0]["service_time"]["mean_ns"].is_number());
     assert!(ended.stderr.contains("record"), "{}", ended.stderr);
@@ -203,7 +224,10 @@ fn json_prints_the_results_and_nothing_else_on_stdout() {
         let fact = facts.iter().find(|fact| fact["name"] == name);
         fact.unwrap_or_else(|| panic!("no {name}"))["value"].clone()
     };
-    assert_eq!(fact("command.line"), "fourcorners run null: -w tiny.toml --json --no-report");
+    let experiment = place.path().join("tiny.toml");
+    let line = format!("fourcorners run null: --workload {}", experiment.display());
+    assert_eq!(fact("command.line"), line.as_str());
+    assert_eq!(fact("experiment.text"), TINY);
     assert_eq!(fact("fourcorners.version"), env!("CARGO_PKG_VERSION"));
     assert_eq!(fact("fourcorners.sha256").as_str().map(str::len), Some(64));
     assert_eq!(place.ok(&["show", "last", "--json"]), stdout);
@@ -246,4 +270,36 @@ fn a_rate_that_cannot_be_kept_is_a_negative_verdict() {
     ]);
     assert_eq!(ended.code, Some(1), "{}\n{}", ended.stdout, ended.stderr);
     assert!(ended.stdout.contains("overloaded") || ended.stderr.contains("overloaded"));
+}
+
+#[test]
+fn a_report_that_fails_after_all_leaves_the_table_and_the_record() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let reports = place.path().join("reports");
+    std::fs::create_dir(&reports).unwrap();
+    let arguments =
+        ["run", "null:", "-w", "tiny.toml", "--report", "reports/r.html", "--measure", "1s"];
+    let running = place.start(&arguments);
+    running.wait_for(" measure ");
+    std::fs::remove_dir(&reports).unwrap();
+    let ended = running.end();
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stderr.contains("write reports/r.html"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("ops/s"), "{}", ended.stdout);
+    assert!(place.ok(&["list"]).contains(id_of(&ended.stdout)));
+}
+
+#[test]
+fn more_pinned_workers_than_processors_are_said_to_share_them() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let arguments = ["null:", "-w", "tiny.toml", "--pin", "--set", "workers=1000"];
+    let plan = place.run(&[&["plan"], &arguments[..]].concat());
+    assert_eq!(plan.code, Some(0), "{}", plan.stderr);
+    assert!(plan.stdout.contains("pinned to processors in turn: 1000 workers share"), "{plan:?}");
+    assert!(plan.stderr.contains("1000 workers share"), "{}", plan.stderr);
+    let one = place.run(&["plan", "null:", "-w", "tiny.toml", "--pin"]);
+    assert!(one.stdout.contains("each pinned to a processor of its own"), "{}", one.stdout);
+    assert!(!one.stderr.contains("share"), "{}", one.stderr);
 }

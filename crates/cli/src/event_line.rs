@@ -1,0 +1,321 @@
+//! One line of `--events jsonl`.
+//!
+//! The names are a promise to other programs: `event` says which kind it is, units stand in the
+//! names. Histograms are summarised here; whole they are in the store.
+
+use analysis::Findings;
+use analysis::warnings::{Sighting, WarningGroup};
+use metrics::histogram::Counts;
+use metrics::interval::{Interval, KindInterval, StreamInterval};
+use metrics::run_record::Outcome;
+use report::rows::load_point_name;
+use runner::event::Event;
+use serde::Serialize;
+use workload::op::OpKind;
+use workload::outcome::ErrorKind;
+use workload::plan::Run;
+
+use crate::exit::Refused;
+
+/// How everything went, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    /// As planned.
+    Done,
+    /// As planned, but an offered rate was more than the target takes.
+    Overloaded,
+    /// Ended by the user.
+    Interrupted,
+    /// The target failed or was refused, or results could not be kept or shown.
+    Failed,
+}
+
+/// One line. The variants are those of [`Event`], and the refusal.
+/// `docs/reference/events.md` has every field; a test compares them.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(crate) enum Line<'a> {
+    EngineChosen {
+        engine: &'static str,
+        reason: &'a str,
+    },
+    PhaseStarted {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        run_index: Option<u32>,
+        phase: &'static str,
+    },
+    PrepareProgress {
+        stream: &'a str,
+        written_bytes: u64,
+        total_bytes: u64,
+    },
+    PrepareFinished {
+        stream: &'a str,
+        written_bytes: u64,
+        took_ns: u64,
+    },
+    RunStarted {
+        run_index: u32,
+        load_point: String,
+        repeat: u32,
+        started_unix_ms: u64,
+        run: &'a Run,
+    },
+    Interval {
+        run_index: u32,
+        interval_index: u32,
+        start_ns: u64,
+        end_ns: u64,
+        process_user_ns: u64,
+        process_system_ns: u64,
+        streams: Vec<StreamLine<'a>>,
+        workers: Vec<WorkerLine>,
+    },
+    Warning {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        run_index: Option<u32>,
+        code: &'static str,
+        seen: String,
+        matters: &'static str,
+        remedy: &'static str,
+    },
+    RunFinished {
+        run_index: u32,
+        outcome: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'a str>,
+    },
+    Refused(&'a Refused),
+    Finished {
+        outcome: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'a str>,
+        verdict: Verdict,
+        exit_code: u8,
+        record: &'a str,
+        warnings: Vec<SeenLine<'a>>,
+    },
+}
+
+/// Warnings of one kind, of the numbers and of the runs.
+#[derive(Serialize)]
+pub(crate) struct SeenLine<'a> {
+    code: &'static str,
+    matters: &'static str,
+    remedy: &'static str,
+    sightings: Vec<SightingLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct SightingLine<'a> {
+    load_point: Option<String>,
+    stream: Option<&'a str>,
+    repeats: &'a [u32],
+    seen: &'a str,
+}
+
+fn seen_lines<'a>(group: &'a WarningGroup, findings: &'a Findings) -> SeenLine<'a> {
+    let name = |index: usize| load_point_name(&findings.load_points[index]);
+    let sighting = |sighting: &'a Sighting| SightingLine {
+        load_point: sighting.load_point.map(name),
+        stream: sighting.stream.as_deref(),
+        repeats: &sighting.repeats,
+        seen: &sighting.seen,
+    };
+    SeenLine {
+        code: group.code,
+        matters: group.matters,
+        remedy: group.remedy,
+        sightings: group.sightings.iter().map(sighting).collect(),
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct StreamLine<'a> {
+    stream: &'a str,
+    issued: u64,
+    outstanding_start: u64,
+    outstanding_end: u64,
+    /// Operations times nanoseconds. Readers that keep 53 bits of a number round it.
+    outstanding_time_ns: u128,
+    backlog_end: u64,
+    backlog_time_ns: u128,
+    kinds: Vec<KindLine>,
+}
+
+#[derive(Serialize)]
+struct KindLine {
+    kind: &'static str,
+    completed: u64,
+    bytes: u64,
+    failed: Vec<FailedLine>,
+    service_time: TimesLine,
+    response_time: TimesLine,
+}
+
+#[derive(Serialize)]
+struct FailedLine {
+    error: &'static str,
+    count: u64,
+}
+
+/// A histogram in short; null where nothing was counted.
+#[derive(Serialize)]
+struct TimesLine {
+    count: u64,
+    mean_ns: Option<f64>,
+    p50_ns: Option<u64>,
+    p99_ns: Option<u64>,
+    max_ns: Option<u64>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct WorkerLine {
+    stream: u32,
+    lane: u32,
+    cpu_ns: u64,
+}
+
+impl<'a> Line<'a> {
+    /// The line of an event. The end has none: it is said with the verdict, see [`Line::last`].
+    pub(crate) fn of(event: &'a Event, names: &'a [String]) -> Option<Line<'a>> {
+        Some(match event {
+            Event::EngineChosen(used) => Line::EngineChosen {
+                engine: crate::live::engine_name(used.engine),
+                reason: &used.reason,
+            },
+            Event::PhaseStarted { run_index, phase } => {
+                Line::PhaseStarted { run_index: *run_index, phase: phase.name() }
+            }
+            Event::PrepareProgress { stream, written_bytes, total_bytes } => {
+                Line::PrepareProgress {
+                    stream,
+                    written_bytes: *written_bytes,
+                    total_bytes: *total_bytes,
+                }
+            }
+            Event::PrepareFinished(prepared) => Line::PrepareFinished {
+                stream: &prepared.stream,
+                written_bytes: prepared.written_bytes,
+                took_ns: prepared.took_ns,
+            },
+            Event::RunStarted { run, started_unix_ms } => Line::RunStarted {
+                run_index: run.index,
+                load_point: run.load_point(),
+                repeat: run.repeat,
+                started_unix_ms: *started_unix_ms,
+                run,
+            },
+            Event::Interval { run_index, interval } => interval_line(*run_index, interval, names),
+            Event::Warning { run_index, warning } => {
+                let said = warning.explain();
+                Line::Warning {
+                    run_index: *run_index,
+                    code: said.code,
+                    seen: said.seen,
+                    matters: said.matters,
+                    remedy: said.remedy,
+                }
+            }
+            Event::RunFinished { run_index, outcome } => {
+                let (outcome, reason) = outcome_words(outcome);
+                Line::RunFinished { run_index: *run_index, outcome, reason }
+            }
+            Event::Finished { .. } => return None,
+        })
+    }
+
+    /// The last line: how the plan ended, what the numbers themselves show, and the exit code.
+    pub(crate) fn last(
+        ended: &'a Outcome,
+        exit: &crate::exit::Outcome,
+        verdict: Verdict,
+        findings: &'a Findings,
+    ) -> Line<'a> {
+        let (outcome, reason) = outcome_words(ended);
+        let (verdict, exit) = match exit {
+            Ok(exit) => (verdict, *exit),
+            Err(failure) => (Verdict::Failed, failure.exit),
+        };
+        Line::Finished {
+            outcome,
+            reason,
+            verdict,
+            exit_code: exit as u8,
+            record: &findings.id,
+            warnings: findings.warnings.iter().map(|group| seen_lines(group, findings)).collect(),
+        }
+    }
+}
+
+fn interval_line<'a>(run_index: u32, interval: &Interval, names: &'a [String]) -> Line<'a> {
+    let stream_line = |(index, stream): (usize, &StreamInterval)| StreamLine {
+        stream: names.get(index).map_or("", String::as_str),
+        issued: stream.issued,
+        outstanding_start: stream.outstanding_start,
+        outstanding_end: stream.outstanding_end,
+        outstanding_time_ns: stream.outstanding_time_ns,
+        backlog_end: stream.backlog_end,
+        backlog_time_ns: stream.backlog_time_ns,
+        kinds: OpKind::ALL
+            .into_iter()
+            .zip(&stream.kinds)
+            .filter(|(_, kind)| kind.completed + kind.failed_total() > 0)
+            .map(|(kind, counted)| kind_line(kind, counted))
+            .collect(),
+    };
+    Line::Interval {
+        run_index,
+        interval_index: interval.index,
+        start_ns: interval.start_ns,
+        end_ns: interval.end_ns,
+        process_user_ns: interval.process_user_ns,
+        process_system_ns: interval.process_system_ns,
+        streams: interval.streams.iter().enumerate().map(stream_line).collect(),
+        workers: interval
+            .workers
+            .iter()
+            .map(|w| WorkerLine { stream: w.stream, lane: w.lane, cpu_ns: w.cpu_ns })
+            .collect(),
+    }
+}
+
+fn kind_line(kind: OpKind, counted: &KindInterval) -> KindLine {
+    KindLine {
+        kind: kind.name(),
+        completed: counted.completed,
+        bytes: counted.bytes,
+        failed: ErrorKind::ALL
+            .into_iter()
+            .zip(counted.failed)
+            .filter(|(_, count)| *count > 0)
+            .map(|(error, count)| FailedLine { error: error.name(), count })
+            .collect(),
+        service_time: TimesLine::of(&counted.service),
+        response_time: TimesLine::of(&counted.response),
+    }
+}
+
+impl TimesLine {
+    fn of(counts: &Counts) -> TimesLine {
+        let count = counts.total();
+        TimesLine {
+            count,
+            mean_ns: counts.mean_ns(),
+            p50_ns: counts.percentile_ns(0.5),
+            p99_ns: counts.percentile_ns(0.99),
+            max_ns: (count > 0).then_some(counts.max_ns),
+        }
+    }
+}
+
+/// How it ended: a word, and the reason of a failure.
+pub(crate) fn outcome_words(outcome: &Outcome) -> (&'static str, Option<&str>) {
+    match outcome {
+        Outcome::Done => ("done", None),
+        Outcome::Interrupted => ("interrupted", None),
+        Outcome::Failed { reason } => ("failed", Some(reason)),
+        Outcome::Aborted => ("aborted", None),
+    }
+}
