@@ -119,6 +119,49 @@ fn fill(directory: &mut TargetDirectory, file_size_bytes: u64) -> Result<u64, Fi
     directory.fill(&set(file_size_bytes), &|| false, &mut |_, _| {})
 }
 
+/// Fills all of a volume but `left` blocks with somebody's file.
+fn fill_up(volume: &Mounted, left: u64) -> PathBuf {
+    let path = volume.point.join("thesis.txt");
+    let file = fs::File::create(&path).unwrap();
+    let mut size_bytes = 0;
+    for step_bytes in [1 << 20, 4096] {
+        let flags = rustix::fs::FallocateFlags::empty();
+        while rustix::fs::fallocate(&file, flags, size_bytes, step_bytes).is_ok() {
+            size_bytes += step_bytes;
+        }
+    }
+    file.set_len(size_bytes - left * 4096).unwrap();
+    file.sync_all().unwrap();
+    path
+}
+
+#[test]
+fn a_directory_that_a_full_volume_cannot_take_leaves_nothing_behind() {
+    let disk = Disk::new();
+    let volume = disk.mount();
+    let overrides =
+        Overrides { ignore_free_space: true, among_foreign_files: true, ..Overrides::default() };
+    // With room for a directory, but not for all that is written into it.
+    let mut failed_inside = 0;
+    for left in 0..4 {
+        let own = fill_up(&volume, left);
+        match directory::open(&volume.point, wanted(8 << 20), overrides) {
+            Ok(ours) => {
+                drop(ours);
+                assert!(clean(&volume.point).unwrap().removed_directory, "{left} blocks left");
+            }
+            Err(refusal) => {
+                failed_inside += u32::from(!refusal.to_string().starts_with("make directory"));
+            }
+        }
+        let names: Vec<_> =
+            fs::read_dir(&volume.point).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names.len(), 2, "lost+found and the file: {names:?}, {left} blocks left");
+        fs::remove_file(own).unwrap();
+    }
+    assert!(failed_inside > 0, "no failure came after the directory was made");
+}
+
 #[test]
 fn an_empty_volume_is_filled_with_direct_io_and_believed() {
     let disk = Disk::new();
