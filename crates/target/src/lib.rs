@@ -11,12 +11,12 @@ pub mod psync;
 pub mod ring;
 
 mod aligned;
-mod lock;
-mod making;
 pub mod clean;
 pub mod directory;
 pub mod fill;
 pub mod identity;
+mod lock;
+mod making;
 pub mod manifest;
 pub mod place;
 pub mod refusal;
