@@ -7,8 +7,9 @@
 //!
 //! The way of a request: it arrives (`witness`), waits for the limits of its flow, its volume and
 //! its endpoint (`qos`, each limit a `gcra`), takes its time (`delay`, held by the `wheel`), and is
-//! answered (`witness`). What the limits are follows from account, pools and volumes (`model`),
-//! which a file describes (`config`). Facts about the service come from `cloud`.
+//! answered (`witness`); `service` puts these together. What the limits are follows from account,
+//! pools and volumes (`model`, `rules`, `live`), which a file describes (`config`). Facts about the
+//! service come from `cloud`.
 
 pub mod config;
 pub mod delay;
@@ -21,5 +22,6 @@ pub mod model;
 pub mod qos;
 mod random;
 pub mod rules;
+pub mod service;
 pub mod wheel;
 pub mod witness;

@@ -2,8 +2,8 @@
 //!
 //! For: counting each request where it arrives and where its answer goes, per volume, network flow
 //! and client: operations by procedure, bytes, instants of arrival, requests outstanding, delay
-//! added by limits. Not for: text (`exposition.rs`) nor conclusions; and it shares no code with what
-//! it is to check.
+//! added by limits. Not for: text (`exposition.rs`) nor conclusions; and it shares no code with
+//! what it is to check.
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,153 @@
+//! Requests through the whole service, under a time that the test sets.
+
+use cloud::catalog::Catalog;
+use units::Bytes;
+use volume::config::parse;
+use volume::service::{ArriveError, Connection, Due, Service};
+use volume::witness::{Counters, Procedure};
+
+/// 64 MiB/s, 1 ms for reads and 2 ms for writes, no burst.
+const CONFIG: &str = r#"
+[[endpoint]]
+name = "near"
+[[endpoint]]
+name = "far"
+distance = "far"
+[[pool]]
+name = "pool1"
+service_level = "premium"
+size = "4TiB"
+[[volume]]
+name = "vol1"
+pool = "pool1"
+quota = "1TiB"
+endpoints = "near"
+[[volume]]
+name = "vol2"
+pool = "pool1"
+quota = "2TiB"
+endpoints = "far"
+[limits]
+refill_interval = "0"
+[delay]
+read = "1ms"
+write = "2ms"
+far_read = "5ms"
+"#;
+
+fn service() -> Service {
+    let catalog = Catalog::embedded();
+    let config = parse(CONFIG, "v.toml", &catalog, &mut |path| Err(path.to_owned()));
+    Service::start(0, catalog, config.expect("the description is right")).expect("it keeps rules")
+}
+
+/// Comes back whenever the service says so, until `end_ns`; answers everything whole.
+fn run(service: &mut Service, bytes: u64, end_ns: u64) -> Vec<(u64, Due)> {
+    let (mut out, mut answers) = (Vec::new(), Vec::new());
+    while let Some(at_ns) = service.next_ns().filter(|at_ns| *at_ns <= end_ns) {
+        service.advance(at_ns, &mut out);
+        for due in out.drain(..) {
+            service.answered(&due, bytes, false);
+            answers.push((at_ns, due));
+        }
+    }
+    answers
+}
+
+fn read(service: &mut Service, now_ns: u64, connection: Connection, token: u64) {
+    let taken = service.arrive(now_ns, connection, "vol1", Procedure::Read, 65_536, token);
+    assert_eq!(taken, Ok(()));
+}
+
+fn counters(service: &Service, volume: &str) -> Counters {
+    let mut volumes = service.witness().volumes();
+    volumes.find(|(name, _)| *name == volume).expect("the volume is known").1.clone()
+}
+
+#[test]
+fn a_request_alone_takes_its_delay_and_waits_for_no_limit() {
+    let mut service = service();
+    let near = service.connect("near", "a:1", "a").unwrap();
+    let far = service.connect("far", "b:1", "b").unwrap();
+    read(&mut service, 1_000, near, 1);
+    service.arrive(1_000, near, "vol1", Procedure::Write, 0, 2).unwrap();
+    service.arrive(1_000, far, "vol2", Procedure::Getattr, 0, 3).unwrap();
+    let answers = run(&mut service, 0, u64::MAX);
+    let seen: Vec<(u64, u64, u64)> =
+        answers.iter().map(|(at_ns, due)| (due.token, *at_ns, due.qos_delay_ns)).collect();
+    assert_eq!(seen, [(1, 1_001_000, 0), (2, 2_001_000, 0), (3, 5_001_000, 0)]);
+    assert_eq!(service.held(), 0);
+}
+
+#[test]
+fn the_throughput_is_the_volumes_limit_and_the_witness_counted_it() {
+    let mut service = service();
+    let connections: Vec<Connection> =
+        (0..4).map(|i| service.connect("near", &format!("a:{i}"), "a").unwrap()).collect();
+    for token in 0..1024 {
+        read(&mut service, 0, connections[token as usize % 4], token);
+    }
+    // One each 1/1024 s, and each takes a millisecond more.
+    let answers = run(&mut service, 65_536, u64::MAX);
+    assert_eq!(answers.len(), 1024);
+    for (place, (at_ns, due)) in answers.iter().enumerate() {
+        let released_ns = (place as u64 * 1_000_000_000).div_ceil(1024);
+        assert_eq!((*at_ns, due.token), (released_ns + 1_000_000, place as u64));
+        assert_eq!(due.qos_delay_ns, released_ns);
+    }
+    let seen = counters(&service, "vol1");
+    assert_eq!((seen.arrived, seen.of(Procedure::Read)), (1024, 1024));
+    assert_eq!(seen.read_bytes, 64 << 20);
+    assert_eq!((seen.outstanding_max, seen.outstanding), (1024, 0));
+    assert_eq!(seen.throttled(), 1023);
+    assert!(service.witness().flows().all(|(_, flow)| flow.outstanding_max == 256));
+}
+
+#[test]
+fn a_resized_volume_is_quicker_at_once_with_requests_waiting() {
+    let mut service = service();
+    let connection = service.connect("near", "a:1", "a").unwrap();
+    for token in 0..3072 {
+        read(&mut service, 0, connection, token);
+    }
+    // What the limit lets go before 1 s is answered before 1.001 s.
+    let first = run(&mut service, 65_536, 1_000_999_999).len();
+    assert_eq!(first, 1024);
+    let mut wanted = service.account().account().clone();
+    wanted.volumes[0].quota = Bytes::gib(2 << 10);
+    service.change(1_001_000_000, wanted).unwrap();
+    let second = run(&mut service, 65_536, 2_001_000_000 - 1).len();
+    assert!((2046..=2049).contains(&second), "{second} at twice the rate");
+}
+
+#[test]
+fn a_connection_that_goes_leaves_nothing_outstanding() {
+    let mut service = service();
+    let connection = service.connect("near", "a:1", "a").unwrap();
+    for token in 0..10 {
+        read(&mut service, 0, connection, token);
+    }
+    // One is in its delay, the others wait for the limit.
+    let mut out = Vec::new();
+    service.advance(0, &mut out);
+    assert_eq!((out.len(), service.held()), (0, 10));
+    service.disconnect(500_000, connection);
+    assert_eq!(run(&mut service, 0, u64::MAX), []);
+    let seen = counters(&service, "vol1");
+    assert_eq!((seen.arrived, seen.completed(), seen.outstanding), (10, 0, 0));
+    let late = service.arrive(600_000, connection, "vol1", Procedure::Read, 1, 1);
+    assert_eq!(late, Err(ArriveError::NotOpen));
+}
+
+#[test]
+fn a_volume_is_served_at_its_own_endpoint_only_and_while_it_is_there() {
+    let mut service = service();
+    assert_eq!(service.connect("nowhere", "a:1", "a"), None);
+    let connection = service.connect("near", "a:1", "a").unwrap();
+    let wrong = service.arrive(0, connection, "vol2", Procedure::Read, 1, 1).unwrap_err();
+    assert!(wrong.to_string().contains("volume `vol2` is not served at endpoint `near`"));
+    let mut wanted = service.account().account().clone();
+    wanted.volumes.remove(0);
+    service.change(0, wanted).unwrap();
+    assert!(service.arrive(0, connection, "vol1", Procedure::Read, 1, 1).is_err());
+}
