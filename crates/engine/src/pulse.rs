@@ -1,5 +1,5 @@
-//! What a worker shows to whoever watches it from outside, at the price of two plain stores for each
-//! turn of its loop.
+//! What a worker shows to whoever watches it from outside, at the price of two plain stores for
+//! each turn of its loop.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
