@@ -257,3 +257,17 @@ fn what_is_no_table_is_told() {
     told("pool = [5]\n", "v.toml:1:9: this is not a table");
     told("limits = 5\n", "v.toml:1:10: `limits` is a table (write [limits])");
 }
+
+#[test]
+fn the_example_in_the_documentation_is_right() {
+    let source = include_str!("../src/config.rs");
+    let lines = source.lines().skip_while(|line| *line != "//! ```toml").skip(1);
+    let example: Vec<&str> = lines
+        .take_while(|line| *line != "//! ```")
+        .map(|line| line.trim_start_matches("//!").trim_start())
+        .collect();
+    let config = good(&example.join("\n"));
+    assert_eq!(config.account.name, "lab");
+    assert_eq!(config.delay.far_read.mean_ns(), 300_000.0);
+    assert_eq!(config.ops, [None]);
+}

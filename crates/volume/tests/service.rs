@@ -1,6 +1,7 @@
 //! Requests through the whole service, under a time that the test sets.
 
 use cloud::catalog::Catalog;
+use proptest::prelude::*;
 use units::Bytes;
 use volume::config::parse;
 use volume::service::{ArriveError, Connection, Due, Service};
@@ -150,4 +151,92 @@ fn a_volume_is_served_at_its_own_endpoint_only_and_while_it_is_there() {
     wanted.volumes.remove(0);
     service.change(0, wanted).unwrap();
     assert!(service.arrive(0, connection, "vol1", Procedure::Read, 1, 1).is_err());
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Connect(bool),
+    Disconnect(usize),
+    Arrive(usize, bool, u64),
+    Resize(u64),
+    Advance(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        1 => any::<bool>().prop_map(Step::Connect),
+        1 => (0usize..8).prop_map(Step::Disconnect),
+        8 => (0usize..8, any::<bool>(), 0u64..2_000_000)
+            .prop_map(|(connection, write, bytes)| Step::Arrive(connection, write, bytes)),
+        1 => (50u64..2048).prop_map(Step::Resize),
+        3 => (0u64..50_000_000).prop_map(Step::Advance),
+    ];
+    prop::collection::vec(step, 1..200)
+}
+
+proptest! {
+    /// Whatever comes and goes: every request that was taken is answered once and not before its
+    /// delay is over, or was dropped with its connection; and at the end nothing is held.
+    #[test]
+    fn nothing_is_lost_and_nothing_is_answered_twice(steps in steps()) {
+        let mut service = service();
+        let (mut now_ns, mut token) = (0, 0u64);
+        let mut open: Vec<(Connection, &str)> = Vec::new();
+        let mut taken = std::collections::BTreeMap::new();
+        let mut answered = std::collections::BTreeSet::new();
+        let mut out = Vec::new();
+        for step in steps.into_iter().chain([Step::Advance(1 << 50)]) {
+            match step {
+                Step::Connect(far) => {
+                    let (at, volume) = if far { ("far", "vol2") } else { ("near", "vol1") };
+                    let name = format!("c:{}", open.len());
+                    open.extend(service.connect(at, &name, "c").map(|c| (c, volume)));
+                }
+                Step::Disconnect(index) if index < open.len() => {
+                    service.disconnect(now_ns, open.remove(index).0);
+                }
+                Step::Arrive(index, write, bytes) if index < open.len() => {
+                    let (connection, volume) = open[index];
+                    let procedure = if write { Procedure::Write } else { Procedure::Read };
+                    token += 1;
+                    let result =
+                        service.arrive(now_ns, connection, volume, procedure, bytes, token);
+                    prop_assert_eq!(result, Ok(()));
+                    taken.insert(token, (now_ns, connection));
+                }
+                Step::Disconnect(_) | Step::Arrive(..) => {}
+                Step::Resize(gib) => {
+                    let mut wanted = service.account().account().clone();
+                    wanted.volumes[0].quota = Bytes::gib(gib);
+                    prop_assert!(service.change(now_ns, wanted).is_ok());
+                }
+                Step::Advance(by_ns) => {
+                    let end_ns = now_ns + by_ns;
+                    while let Some(at_ns) = service.next_ns().filter(|at_ns| *at_ns <= end_ns) {
+                        now_ns = now_ns.max(at_ns);
+                        service.advance(now_ns, &mut out);
+                        for due in out.drain(..) {
+                            let (arrived_ns, connection) = taken[&due.token];
+                            prop_assert!(answered.insert(due.token));
+                            prop_assert_eq!(connection, due.connection);
+                            prop_assert!(open.iter().any(|(other, _)| *other == connection));
+                            prop_assert!(now_ns >= arrived_ns + 1_000_000 + due.qos_delay_ns);
+                            service.answered(&due, 0, false);
+                        }
+                    }
+                    now_ns = end_ns;
+                }
+            }
+        }
+        prop_assert_eq!(service.held(), 0);
+        let (mut arrived, mut completed) = (0, 0);
+        for (_, seen) in service.witness().volumes() {
+            prop_assert_eq!(seen.outstanding, 0);
+            arrived += seen.arrived;
+            completed += seen.completed();
+        }
+        prop_assert_eq!((arrived, completed), (taken.len() as u64, answered.len() as u64));
+        let stayed = taken.iter().filter(|(_, (_, c))| open.iter().any(|(other, _)| other == c));
+        prop_assert!(stayed.into_iter().all(|(token, _)| answered.contains(token)));
+    }
 }
