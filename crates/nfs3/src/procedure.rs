@@ -121,3 +121,21 @@ impl Procedure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::xdr::decode_whole;
+
+    #[test]
+    fn what_changes_names_or_attributes_may_not_be_done_twice() {
+        let once: Vec<u32> = (0..22)
+            .filter(|number: &u32| {
+                let procedure = decode_whole(&number.to_be_bytes()).unwrap();
+                !Procedure::Nfs(procedure).is_idempotent()
+            })
+            .collect();
+        // SETATTR, and CREATE to LINK.
+        assert_eq!(once, [2, 8, 9, 10, 11, 12, 13, 14, 15]);
+    }
+}

@@ -204,12 +204,16 @@ fn calls_that_cannot_be_done_are_answered_as_the_rfc_says() {
     assert_eq!(call([1, 0, 2, 100_005, 3, 0], &NONE), ReplyStatus::ProgUnavail, "not served here");
     let mismatch = ReplyStatus::ProgMismatch { low: 3, high: 3 };
     assert_eq!(call([1, 0, 2, 100_003, 4, 0], &NONE), mismatch);
+    assert_eq!(call([1, 0, 2, 100_003, 2, 0], &NONE), mismatch);
     assert_eq!(call([1, 0, 2, 100_003, 3, 22], &NONE), ReplyStatus::ProcUnavail);
     assert_eq!(call([1, 0, 2, 100_003, 3, 1], &NONE), ReplyStatus::GarbageArgs, "no handle");
     assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[0; 5]), ReplyStatus::GarbageArgs, "too much");
     let bad = ReplyStatus::AuthError(nfs3::rpc::auth_stat::AUTH_BADCRED);
     assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[6, 0, 0, 0]), bad, "RPCSEC_GSS");
     assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[1, 4, 0, 0, 0]), bad, "a body that is none");
+    assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[0, 4, 0, 0, 0]), bad, "nobody with a body");
+    let bad = ReplyStatus::AuthError(nfs3::rpc::auth_stat::AUTH_BADVERF);
+    assert_eq!(call([1, 0, 2, 100_003, 3, 0], &[0, 0, 0, 401]), bad, "a verifier too long");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod captures;
 mod connection;
 mod draw;
+mod field_order;
 mod fuzz_corpus;
 
 mod oracle;
