@@ -214,6 +214,17 @@ mod tests {
     }
 
     #[test]
+    fn the_memory_of_a_huge_record_is_given_back() {
+        let mut reader = RecordReader::new(1 << 24);
+        let length = RecordReader::KEPT_BYTES + 1;
+        assert_eq!(reader.next(&mut &mark(length).to_be_bytes()[..]), Ok(None));
+        assert_eq!(reader.next(&mut &vec![7; length - 1][..]), Ok(None));
+        assert_eq!(reader.next(&mut &[7][..]).unwrap().unwrap().len(), length);
+        assert_eq!(reader.next(&mut &[][..]), Ok(None));
+        assert_eq!(reader.buffer.capacity(), 0);
+    }
+
+    #[test]
     fn after_a_reset_the_stream_begins_anew() {
         let mut reader = RecordReader::new(8);
         assert_eq!(reader.next(&mut &[0x80, 0, 0, 5, 1][..]), Ok(None));
