@@ -6,7 +6,7 @@
 //! there), [`Survey::claim`] makes, marks and locks. Not here: what is written ([`crate::fill`]),
 //! and whether it is still what was written ([`crate::truth`]).
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use rustix::fs::Access;
 use workload::plan::{FileSet, Plan};
 
 use crate::identity::FileIdentity;
-use crate::lock::lock;
+use crate::lock::{Locked, lock};
 use crate::making::{holds_only_marks, making_in, remove_marks, remove_unfinished, take_back};
 use crate::manifest::{FileRecord, FileState, Manifest, sync_directory};
 use crate::place::{State, find_place, refuse_missing_mount};
@@ -91,7 +91,7 @@ pub struct TargetDirectory {
     refill: bool,
     storage: Storage,
     /// Its lock ends with it.
-    _lock: File,
+    _lock: Locked,
 }
 
 /// Surveys and claims at once.
@@ -227,7 +227,7 @@ impl Survey {
         }
     }
 
-    fn mark(&self, making: &Path, lock: File) -> Result<TargetDirectory, Refusal> {
+    fn mark(&self, making: &Path, lock: Locked) -> Result<TargetDirectory, Refusal> {
         let storage = storage::probe(making)?;
         refuse_without_direct_io(&self.place, &self.wanted, &storage)?;
         let manifest = Manifest::new(self.filesystem_id.clone(), unix_ms(SystemTime::now()));
@@ -255,7 +255,7 @@ impl Survey {
         }
     }
 
-    fn take_marked(self, mut manifest: Manifest, lock: File) -> Result<TargetDirectory, Refusal> {
+    fn take_marked(self, mut manifest: Manifest, lock: Locked) -> Result<TargetDirectory, Refusal> {
         let storage = storage::probe(&self.place)?;
         refuse_without_direct_io(&self.place, &self.wanted, &storage)?;
         if manifest.filesystem_id != self.filesystem_id {
@@ -278,7 +278,7 @@ impl Survey {
         path: &Path,
         manifest: Manifest,
         storage: Storage,
-        lock: File,
+        lock: Locked,
     ) -> TargetDirectory {
         TargetDirectory {
             path: path.to_path_buf(),

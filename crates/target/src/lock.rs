@@ -12,9 +12,21 @@ use crate::refusal::Refusal;
 /// A directory that is replaced while it is locked is locked again this often.
 const LOCK_TRIES: u32 = 4;
 
-/// Locks a directory of ours for as long as the file lives. Where the file system has no such locks
-/// (some network file systems), the directory is used without.
-pub(crate) fn lock(directory: &Path) -> Result<File, Refusal> {
+/// A directory that is locked for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Closing alone would leave the lock to a child process that was just forked elsewhere and
+        // has not begun its program yet. Without locks on the file system there is none to release.
+        let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
+/// Locks a directory of ours for as long as the answer lives. Where the file system has no such
+/// locks (some network file systems), the directory is used without.
+pub(crate) fn lock(directory: &Path) -> Result<Locked, Refusal> {
     lock_with(directory, || File::open(directory))
 }
 
@@ -24,7 +36,7 @@ pub(crate) fn lock(directory: &Path) -> Result<File, Refusal> {
 fn lock_with(
     directory: &Path,
     mut open: impl FnMut() -> io::Result<File>,
-) -> Result<File, Refusal> {
+) -> Result<Locked, Refusal> {
     let in_use = || Refusal::InUse { path: directory.to_path_buf() };
     for _ in 0..LOCK_TRIES {
         let file = open().map_err(|error| Refusal::io("open", directory, error))?;
@@ -36,7 +48,7 @@ fn lock_with(
         let locked = file.metadata().map_err(|error| Refusal::io("look at", directory, error))?;
         match fs::metadata(directory) {
             Ok(named) if (named.dev(), named.ino()) == (locked.dev(), locked.ino()) => {
-                return Ok(file);
+                return Ok(Locked(file));
             }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -77,7 +89,7 @@ mod tests {
     fn a_directory_that_was_replaced_before_its_lock_is_locked_again_under_its_name() {
         let (_root, directory) = directory();
         let locked = lock_with(&directory, open_and_replace(&directory, 1)).unwrap();
-        let (locked, named) = (locked.metadata().unwrap(), directory.metadata().unwrap());
+        let (locked, named) = (locked.0.metadata().unwrap(), directory.metadata().unwrap());
         assert_eq!(locked.ino(), named.ino());
     }
 
