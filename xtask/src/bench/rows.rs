@@ -246,18 +246,13 @@ impl Paired {
     }
 }
 
-/// The file of the stream `bench` below a target directory.
+/// The file of 1 GiB of the stream `bench` below a target directory.
 fn data_file(directory: &Path) -> Result<PathBuf> {
-    for inside in [directory.join("fourcorners"), directory.to_path_buf()] {
-        let Ok(entries) = std::fs::read_dir(&inside) else { continue };
-        for entry in entries {
-            let path = entry?.path();
-            if path.extension().is_some_and(|end| end == "data") {
-                return Ok(path);
-            }
-        }
+    let path = directory.join("fourcorners/bench-1073741824-0000.data");
+    if !path.is_file() {
+        bail!("our fill left no {}", path.display());
     }
-    bail!("no data file in {}", directory.display())
+    Ok(path)
 }
 
 /// Brings a file into the page cache.
@@ -279,7 +274,9 @@ fn check_choice(place: &Place, target: &str, stream: &str) -> Result<()> {
 fn memory(place: &Place, options: &Options) -> Result<Outcome> {
     let stream = "transfer_size = \"4k\"\nread = \"70%\"\npattern = \"random\"\nfiles = 4\n\
         file_size = \"64MiB\"\nqueue_depth = 256\nworkers = 4\ndirect = true";
-    let target = place.disk.display().to_string();
+    let directory = place.disk.with_file_name("memory");
+    std::fs::create_dir_all(&directory)?;
+    let target = directory.display().to_string();
     place.ours.measure(&target, stream, "io_uring", 1, false)?;
     let sample = place.ours.measure(&target, stream, "io_uring", options.seconds, false)?;
     let mib = sample.resident_max_bytes as f64 / f64::from(1 << 20);
