@@ -1,11 +1,13 @@
 //! An open loop of 10,000/s for 10 s on a real clock: how the instants of issue compare with the
 //! declared process.
 //!
-//! Prints lines `NAME VALUE LIMIT`. `rate_error_*` is the relative error of the achieved rate;
-//! `ks_*` the largest distance between the measured and the declared distribution of inter-arrival
-//! times, with the limit of the Kolmogorov-Smirnov test at 1 % (1.628 / sqrt(n); Massey, JASA 46,
-//! 1951). For constant arrivals the declared distribution is a single point, so the instants'
-//! distance from the grid is tested instead: its median in us against 1 % of the spacing.
+//! Prints lines `NAME VALUE LIMIT`. `rate_error_*` is the relative error of the achieved rate.
+//! `ks_*` is the largest distance between a distribution of inter-arrival times and the declared
+//! one, with the limit of the Kolmogorov-Smirnov test at 1 % (1.628 / sqrt(n); Massey, JASA 46,
+//! 1951): of the schedule's instants, and of those at which operations were really issued, which a
+//! thread that loses its processor for milliseconds spoils. For constant arrivals the declared
+//! distribution is a single point, so the instants' distance from the grid is tested instead: its
+//! median in us against 1 % of the spacing.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -154,13 +156,15 @@ fn main() {
     // A Poisson count of 100,000 has a standard deviation of 316, 0.3 %: the rate that is held to
     // 0.1 % is that of the schedule's own instants before the end.
     let mut instants = PoissonInstants::new(7, RATE, 0, 1);
-    let mut declared = 0usize;
+    let mut scheduled_ns = Vec::with_capacity(arrived_ns.len());
     while engine::schedule::Instants::peek_ns(&instants) < SECONDS * 1_000_000_000 {
-        declared += 1;
+        scheduled_ns.push(engine::schedule::Instants::peek_ns(&instants));
         engine::schedule::Instants::skip(&mut instants, 1);
     }
+    let declared = scheduled_ns.len();
     let error = (arrived_ns.len() as f64 - declared as f64).abs() / declared as f64;
     println!("rate_error_poisson {error:.6} 0.001");
     let limit = 1.628 / (arrived_ns.len() as f64 - 1.0).sqrt();
-    println!("ks_poisson {:.6} {limit:.6}", ks_exponential(&arrived_ns));
+    println!("ks_poisson_schedule {:.6} {limit:.6}", ks_exponential(&scheduled_ns));
+    println!("ks_poisson_issued {:.6} {limit:.6}", ks_exponential(&arrived_ns));
 }
