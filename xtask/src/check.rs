@@ -42,8 +42,8 @@ impl Options {
 
 /// One thing to do.
 enum Step {
-    /// See that the machine has what the tests need; `install` what is missing.
-    Packages { browser: bool, install: bool },
+    /// See that the machine has what these steps need; `install` what is missing.
+    Packages { by: &'static [install::Step], install: bool },
     /// The rules of the house.
     Tidy,
     /// A program and its arguments, run at the checkout's top.
@@ -52,8 +52,13 @@ enum Step {
 
 fn steps(options: Options) -> Vec<(&'static str, Step)> {
     let browser = !options.fast;
+    let by: &[install::Step] = if browser {
+        &[install::Step::Tests, install::Step::Browser]
+    } else {
+        &[install::Step::Tests]
+    };
     let mut steps = vec![
-        ("packages", Step::Packages { browser, install: options.install }),
+        ("packages", Step::Packages { by, install: options.install }),
         ("format", Step::Program("cargo", &["fmt", "--all", "--", "--check"])),
         ("tidy", Step::Tidy),
         (
@@ -90,7 +95,7 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
         writeln!(err, "==> {name}")?;
         let begun = Instant::now();
         let result = match step {
-            Step::Packages { browser, install } => install::provide(browser, install),
+            Step::Packages { by, install } => install::provide(by, install),
             Step::Tidy => tidy::run(root),
             Step::Program(program, arguments) => run_program(root, program, arguments),
         };

@@ -1,61 +1,77 @@
 //! What the tests need from the machine beyond Rust, and how a Debian machine gets it.
 
-use std::io::Write;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// A program that the tests start, and the Debian package that brings it.
+/// Something on the machine that a step of `check` uses, and the Debian package that brings it.
 struct Needed {
-    program: &'static str,
+    what: What,
     package: &'static str,
     /// What for, in words.
     purpose: &'static str,
-    /// Needed by the browser step only.
-    browser: bool,
+    /// The step that uses it.
+    by: Step,
 }
 
+/// How to find out whether it is there.
+#[derive(Clone, Copy)]
+enum What {
+    /// A program on the path.
+    Program(&'static str),
+    /// A file below a folder of libraries: what a program loads while it runs.
+    Library(&'static str),
+}
+
+/// Who uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// `cargo test`: always run.
+    Tests,
+    /// The Linux kernel's own client against our service.
+    Kernel,
+    /// The report in a browser.
+    Browser,
+}
+
+const fn program(
+    name: &'static str,
+    package: &'static str,
+    by: Step,
+    purpose: &'static str,
+) -> Needed {
+    Needed { what: What::Program(name), package, purpose, by }
+}
+
+const fn library(name: &'static str, package: &'static str, purpose: &'static str) -> Needed {
+    Needed { what: What::Library(name), package, purpose, by: Step::Tests }
+}
+
+const SMALL_FILE_SYSTEM: &str = "tests fill and mount a small file system of their own";
+const OTHER_CLIENT: &str = "another hand's NFS client, for our service";
+const OTHER_SERVER: &str = "another hand's NFS server, for our client";
+const NAMESPACES: &str = "tests put client and service into network namespaces";
+
 const NEEDED: &[Needed] = &[
-    Needed { program: "cc", package: "gcc", purpose: "SQLite is compiled", browser: false },
-    Needed {
-        program: "mkfs.ext4",
-        package: "e2fsprogs",
-        purpose: "tests fill a small file system of their own",
-        browser: false,
-    },
-    Needed {
-        program: "losetup",
-        package: "mount",
-        purpose: "tests mount a small file system of their own",
-        browser: false,
-    },
-    Needed {
-        program: "mount",
-        package: "mount",
-        purpose: "tests mount a small file system of their own",
-        browser: false,
-    },
-    Needed {
-        program: "strace",
-        package: "strace",
-        purpose: "a test looks at the system calls of a running worker",
-        browser: false,
-    },
-    Needed {
-        program: "node",
-        package: "nodejs",
-        purpose: "drives the browser that opens the report",
-        browser: true,
-    },
-    Needed {
-        program: "npm",
-        package: "npm",
-        purpose: "fetches the browser's driver",
-        browser: true,
-    },
-    Needed { program: "chromium", package: "chromium", purpose: "opens the report", browser: true },
+    program("cc", "gcc", Step::Tests, "SQLite is compiled"),
+    program("mkfs.ext4", "e2fsprogs", Step::Tests, SMALL_FILE_SYSTEM),
+    program("losetup", "mount", Step::Tests, SMALL_FILE_SYSTEM),
+    program("mount", "mount", Step::Tests, SMALL_FILE_SYSTEM),
+    program("strace", "strace", Step::Tests, "a test looks at the system calls of a worker"),
+    program("ganesha.nfsd", "nfs-ganesha", Step::Tests, OTHER_SERVER),
+    library("ganesha/libfsalmem.so", "nfs-ganesha-mem", OTHER_SERVER),
+    library("ganesha/libfsalvfs.so", "nfs-ganesha-vfs", OTHER_SERVER),
+    program("nfs-ls", "libnfs-utils", Step::Tests, OTHER_CLIENT),
+    program("ip", "iproute2", Step::Tests, NAMESPACES),
+    program("tc", "iproute2", Step::Tests, NAMESPACES),
+    program("qemu-system-x86_64", "qemu-system-x86", Step::Kernel, "boots a kernel as a client"),
+    program("node", "nodejs", Step::Browser, "drives the browser that opens the report"),
+    program("npm", "npm", Step::Browser, "fetches the browser's driver"),
+    program("chromium", "chromium", Step::Browser, "opens the report"),
 ];
 
 /// Components of the Rust toolchain that steps of `check` are.
@@ -64,25 +80,32 @@ const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
 /// Folders where programs for the administrator are, which an ordinary `PATH` leaves out.
 const ADMINISTRATION: &[&str] = &["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/// Sees that everything needed is there; where it is not, installs it if asked, else tells.
+/// Folders of libraries; Debian has one more level below them, named after the architecture.
+const LIBRARIES: &[&str] = &["/usr/lib", "/usr/lib64"];
+
+/// What Debian's tools ask before they start a service (policy-rc.d of invoke-rc.d(8)).
+const SERVICE_POLICY: &str = "/usr/sbin/policy-rc.d";
+
+/// Sees that everything that `steps` need is there; where it is not, installs it if asked, else
+/// tells.
 ///
 /// # Errors
 /// Something is missing and was not to be, or could not be, installed.
-pub(crate) fn provide(browser: bool, install: bool) -> Result<()> {
+pub(crate) fn provide(steps: &[Step], install: bool) -> Result<()> {
     if !is_root() {
         bail!(
-            "some tests mount a small file system of their own: run the check as root, for example \
-             with `sudo env \"PATH=$PATH\" cargo xtask check`"
+            "some tests mount a small file system and make network namespaces of their own: run \
+             the check as root, for example with `sudo env \"PATH=$PATH\" cargo xtask check`"
         );
     }
     provide_components(install)?;
-    provide_packages(browser, install)
+    provide_packages(steps, install)
 }
 
-fn provide_packages(browser: bool, install: bool) -> Result<()> {
+fn provide_packages(steps: &[Step], install: bool) -> Result<()> {
     let missing: Vec<&Needed> = NEEDED
         .iter()
-        .filter(|needed| (browser || !needed.browser) && !is_there(needed.program))
+        .filter(|needed| steps.contains(&needed.by) && !needed.what.is_there())
         .collect();
     if missing.is_empty() {
         return Ok(());
@@ -93,19 +116,61 @@ fn provide_packages(browser: bool, install: bool) -> Result<()> {
             "this machine lacks\n{list}\ninstall that, or let `cargo xtask check --install` do it"
         );
     }
-    if !is_there("apt-get") {
+    if !What::Program("apt-get").is_there() {
         bail!("this machine lacks\n{list}\nand has no apt-get to install it with");
     }
     writeln!(std::io::stderr(), "installing with apt-get:\n{list}")?;
+    let no_services = NoServices::begin(Path::new(SERVICE_POLICY))?;
     apt_get(&["update", "-q"])?;
     let mut arguments = vec!["install", "-y", "-q", "--no-install-recommends"];
     arguments.extend(packages(&missing));
     apt_get(&arguments)?;
-    match missing.iter().find(|needed| !is_there(needed.program)) {
+    no_services.end()?;
+    match missing.iter().find(|needed| !needed.what.is_there()) {
         Some(needed) => {
-            bail!("package {} was installed without {}", needed.package, needed.program)
+            bail!("package {} was installed without {}", needed.package, needed.what.name())
         }
         None => Ok(()),
+    }
+}
+
+/// While it lives, installing a package starts none of its services: the packages of other
+/// servers bring daemons that would listen on this machine from then on, and the tests start
+/// their own.
+struct NoServices {
+    /// The file that we made; none where the machine has a policy of its own, which holds.
+    made: Option<PathBuf>,
+}
+
+impl NoServices {
+    fn begin(policy: &Path) -> Result<NoServices> {
+        // 101: the action is forbidden by policy.
+        match File::options().write(true).create_new(true).mode(0o755).open(policy) {
+            Ok(mut file) => {
+                file.write_all(b"#!/bin/sh\nexit 101\n")?;
+                Ok(NoServices { made: Some(policy.to_path_buf()) })
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(NoServices { made: None }),
+            Err(error) => Err(error).with_context(|| format!("create {}", policy.display())),
+        }
+    }
+
+    fn end(mut self) -> Result<()> {
+        match self.made.take() {
+            Some(made) => std::fs::remove_file(&made)
+                .with_context(|| format!("remove our policy {}", made.display())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for NoServices {
+    fn drop(&mut self) {
+        let Some(made) = self.made.take() else { return };
+        // An error is on its way already; this one names a file that would surprise later.
+        if let Err(error) = std::fs::remove_file(&made) {
+            let _ = writeln!(std::io::stderr(), "remove our policy {}: {error}", made.display());
+        }
     }
 }
 
@@ -128,7 +193,7 @@ fn provide_components(install: bool) -> Result<()> {
 
 fn describe(missing: &[&Needed]) -> String {
     let line = |needed: &&Needed| {
-        format!("  {} (Debian: {}): {}", needed.program, needed.package, needed.purpose)
+        format!("  {} (Debian: {}): {}", needed.what.name(), needed.package, needed.purpose)
     };
     missing.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -154,12 +219,33 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// Whether a program is on the path or where administrators' programs are.
-fn is_there(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let usual = std::env::split_paths(&path);
-    let folders = usual.chain(ADMINISTRATION.iter().map(Into::into));
-    folders.into_iter().any(|folder| Path::new(&folder).join(program).is_file())
+impl What {
+    fn name(self) -> &'static str {
+        match self {
+            What::Program(name) | What::Library(name) => name,
+        }
+    }
+
+    /// A program: on the path or where administrators' programs are.
+    fn is_there(self) -> bool {
+        let folders: Vec<PathBuf> = match self {
+            What::Program(_) => {
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                let usual = std::env::split_paths(&path);
+                usual.chain(ADMINISTRATION.iter().map(Into::into)).collect()
+            }
+            What::Library(_) => LIBRARIES.iter().flat_map(|folder| with_children(folder)).collect(),
+        };
+        folders.iter().any(|folder| folder.join(self.name()).is_file())
+    }
+}
+
+/// A folder and those in it; none where it is not.
+fn with_children(folder: &str) -> Vec<PathBuf> {
+    let children = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut folders = vec![PathBuf::from(folder)];
+    folders.extend(children.map(|child| child.path()));
+    folders
 }
 
 #[cfg(test)]
@@ -168,8 +254,10 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_told_with_its_package_and_purpose() {
-        let needed = Needed { program: "x", package: "libx", purpose: "draws", browser: false };
-        assert_eq!(describe(&[&needed]), "  x (Debian: libx): draws");
+        assert_eq!(
+            describe(&[&program("x", "libx", Step::Tests, "draws")]),
+            "  x (Debian: libx): draws"
+        );
     }
 
     #[test]
@@ -180,8 +268,23 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_found_by_name() {
-        assert!(is_there("sh"));
-        assert!(!is_there("no-such-program-anywhere"));
+    fn programs_and_libraries_are_found_by_name() {
+        assert!(What::Program("sh").is_there());
+        assert!(What::Library("libc.so.6").is_there());
+        assert!(!What::Program("no-such-program-anywhere").is_there());
+        assert!(!What::Library("no-such-library-anywhere.so").is_there());
+    }
+
+    #[test]
+    fn services_are_held_back_for_as_long_as_packages_are_installed() {
+        let policy = std::env::temp_dir().join(format!("policy-{}", std::process::id()));
+        let held = NoServices::begin(&policy).expect("nothing is there yet");
+        let answer = Command::new(&policy).args(["rpcbind", "start"]).status();
+        assert_eq!(answer.expect("the policy is a program").code(), Some(101));
+        // A second one finds a policy and leaves it.
+        NoServices::begin(&policy).expect("a policy is there").end().expect("left alone");
+        assert!(policy.exists());
+        drop(held);
+        assert!(!policy.exists());
     }
 }
