@@ -21,7 +21,7 @@ pub struct Findings {
     pub target: String,
     /// SHA-256 of the plan's stored form.
     pub plan_hash: String,
-    /// How operations reached the kernel: `io_uring` or `psync`.
+    /// How operations were sent: `io_uring`, `psync`, or `nfs_client`.
     pub engine: &'static str,
     /// Why that engine.
     pub engine_reason: String,
@@ -63,7 +63,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         id: record.id.clone(),
         name: record.plan.name.clone(),
         source: record.plan.source.clone(),
-        target: target_in_words(&record.plan.target),
+        target: record.plan.target.in_words(),
         plan_hash: record.plan_hash.clone(),
         engine: engine_name(record.engine.engine),
         engine_reason: record.engine.reason.clone(),
@@ -131,18 +131,12 @@ fn generator(record: &ExperimentRecord) -> Generator {
     }
 }
 
-fn target_in_words(target: &TargetSpec) -> String {
-    match target {
-        TargetSpec::Directory { path } => path.clone(),
-        TargetSpec::Null => "null:".to_owned(),
-    }
-}
-
 const fn engine_name(engine: EngineChoice) -> &'static str {
     match engine {
         EngineChoice::Auto => "auto",
         EngineChoice::IoUring => "io_uring",
         EngineChoice::Psync => "psync",
+        EngineChoice::NfsClient => "nfs_client",
     }
 }
 
@@ -152,7 +146,10 @@ fn repeat_command(record: &ExperimentRecord) -> String {
         return line.clone();
     }
     let mut words = vec!["fourcorners".to_owned(), "run".to_owned()];
-    words.push(quoted(&target_in_words(&record.plan.target)));
+    // The emulated volume is what a command without a target measures.
+    if !matches!(record.plan.target, TargetSpec::Emulated { .. }) {
+        words.push(quoted(&record.plan.target.in_words()));
+    }
     let source = &record.plan.source;
     match source.strip_prefix("profile:") {
         Some(profile) => words.extend(["--profile".to_owned(), quoted(profile)]),

@@ -276,6 +276,7 @@ pub(crate) const fn engine_name(engine: workload::plan::EngineChoice) -> &'stati
         workload::plan::EngineChoice::Auto => "auto",
         workload::plan::EngineChoice::IoUring => "io_uring",
         workload::plan::EngineChoice::Psync => "psync",
+        workload::plan::EngineChoice::NfsClient => "nfs_client",
     }
 }
 

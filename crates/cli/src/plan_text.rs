@@ -121,9 +121,20 @@ fn stream_words(stream: &Stream, run: &Run) -> String {
         arrival.push_str(" (fsyncs included)");
     }
     parts.push(or_named("arrival", arrival));
-    parts.push(or_named("direct", if stream.direct { "direct" } else { "buffered" }.to_owned()));
-    if named("dsync") || stream.dsync {
-        parts.push(or_named("dsync", "O_DSYNC".to_owned()));
+    match stream.write_stability {
+        None => {
+            let direct = if stream.direct { "direct" } else { "buffered" };
+            parts.push(or_named("direct", direct.to_owned()));
+            if named("dsync") || stream.dsync {
+                parts.push(or_named("dsync", "O_DSYNC".to_owned()));
+            }
+        }
+        // Of a stream that only reads there is nothing to say: there is no cache to go past.
+        Some(stability) if stream.read_permille < 1000 => {
+            let key = if named("dsync") { "dsync" } else { "write_stability" };
+            parts.push(or_named(key, format!("{} writes", stability.name())));
+        }
+        Some(_) => {}
     }
     match stream.fsync_every_writes {
         Some(writes) => {
@@ -142,6 +153,7 @@ fn label(key: &str) -> &str {
         "read" => "share of reads",
         "transfer_size" => "transfer size",
         "fsync_every" => "fsync",
+        "write_stability" => "write stability",
         other => other,
     }
 }
@@ -203,12 +215,17 @@ fn arrival_words(arrival: Arrival) -> String {
 
 fn target_words(target: &TargetSpec) -> String {
     match target {
-        TargetSpec::Directory { path } => path.clone(),
+        TargetSpec::Directory { .. } | TargetSpec::Nfs { .. } | TargetSpec::Emulated { .. } => {
+            target.in_words()
+        }
         TargetSpec::Null => "null: (nothing; the generator's own ceiling)".to_owned(),
     }
 }
 
 fn engine_words(plan: &Plan) -> &'static str {
+    if plan.target.is_nfs() {
+        return "nfs_client (NFSv3 in user space, past the kernel's client and its cache)";
+    }
     match plan.engine {
         workload::plan::EngineChoice::Auto => "auto (a short probe on the target decides)",
         forced => engine_name(forced),

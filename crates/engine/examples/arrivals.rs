@@ -82,6 +82,7 @@ fn stream(arrival: Arrival) -> Stream {
         arrival,
         direct: false,
         dsync: false,
+        write_stability: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

@@ -31,6 +31,7 @@ fn main() {
         arrival: Arrival::Closed { think_time_ns: 0 },
         direct: args[7] == "direct",
         dsync: false,
+        write_stability: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     };

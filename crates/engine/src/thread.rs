@@ -214,7 +214,7 @@ impl Thread {
                 let target = Psync::open(access)?;
                 self.with_schedule(job, target, handover, tally)
             }
-            (Some(access), EngineChoice::IoUring | EngineChoice::Auto) => {
+            (Some(access), _) => {
                 let target = RingFiles::open(access, depth)?;
                 self.with_schedule(job, target, handover, tally)
             }

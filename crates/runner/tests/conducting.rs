@@ -44,6 +44,7 @@ fn run(index: u32, warm_up_s: u64, measure_s: u64) -> Run {
             arrival: Arrival::Closed { think_time_ns: 0 },
             direct: false,
             dsync: false,
+            write_stability: None,
             fsync_every_writes: None,
             data: DataPattern::default(),
         }],

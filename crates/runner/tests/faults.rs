@@ -37,6 +37,7 @@ fn plan(engine: EngineChoice, read_permille: u16) -> Plan {
         arrival: Arrival::Closed { think_time_ns: 0 },
         direct: true,
         dsync: false,
+        write_stability: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     };

@@ -76,6 +76,7 @@ pub(crate) fn encode_engine(used: &EngineUsed, out: &mut Vec<u8>) {
         EngineChoice::Auto => 0,
         EngineChoice::IoUring => 1,
         EngineChoice::Psync => 2,
+        EngineChoice::NfsClient => 3,
     });
     put_text(out, &used.reason);
 }
@@ -85,6 +86,7 @@ fn decode_engine(cursor: &mut Cursor<'_>) -> Result<EngineUsed, Malformed> {
         0 => EngineChoice::Auto,
         1 => EngineChoice::IoUring,
         2 => EngineChoice::Psync,
+        3 => EngineChoice::NfsClient,
         _ => return Err(Malformed("its engine is not one that this fourcorners knows")),
     };
     Ok(EngineUsed { engine, reason: cursor.text()? })

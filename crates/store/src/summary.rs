@@ -5,7 +5,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use metrics::run_record::Outcome;
-use workload::plan::TargetSpec;
 
 use crate::frame::{self, Frame};
 use crate::store::{JOURNAL, MANIFEST};
@@ -79,10 +78,7 @@ impl Summary {
 
     fn fill(&mut self, directory: &Path) -> Result<(), Error> {
         let manifest = manifest::read(&directory.join(MANIFEST))?;
-        self.target = match &manifest.plan.target {
-            TargetSpec::Directory { path } => path.clone(),
-            TargetSpec::Null => "null:".to_owned(),
-        };
+        self.target = manifest.plan.target.in_words();
         self.runs_planned = u32::try_from(manifest.plan.runs().count()).unwrap_or(u32::MAX);
         self.name = manifest.plan.name;
         self.source = manifest.plan.source;

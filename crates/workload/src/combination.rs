@@ -9,7 +9,7 @@ use crate::data::DataPattern;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::keys::TILE;
 use crate::pattern::AccessPattern;
-use crate::plan::{Phases, Stream, WeightedSize, WorkingSet};
+use crate::plan::{Phases, Stream, TargetSpec, WeightedSize, WorkingSet, WriteStability};
 use crate::resolve::{DEFAULTS_FILE, Layer, Taken};
 use crate::value::Value;
 
@@ -23,6 +23,8 @@ pub(crate) struct StreamAt<'a, 'e> {
     pub(crate) name: &'a str,
     pub(crate) layer: &'a Layer<'e>,
     pub(crate) taken: &'a [Taken<'e>],
+    /// What operations are sent to, where it is known.
+    pub(crate) target: Option<&'a TargetSpec>,
 }
 
 impl<'e> StreamAt<'_, 'e> {
@@ -72,6 +74,16 @@ impl<'e> StreamAt<'_, 'e> {
         }
     }
 
+    fn stability(&self) -> Option<(WriteStability, &'e Place)> {
+        let all = [WriteStability::Unstable, WriteStability::DataSync, WriteStability::FileSync];
+        match self.at("write_stability")? {
+            (Value::Text(word), place) => {
+                all.into_iter().find(|known| known.name() == word).map(|known| (known, place))
+            }
+            _ => None,
+        }
+    }
+
     fn arrival(&self) -> Option<Arrival> {
         match self.at("arrival")?.0 {
             Value::Arrival(arrival) => Some(*arrival),
@@ -98,12 +110,36 @@ pub(crate) fn stream(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> O
         arrival: at.arrival()?,
         direct: at.flag("direct")?,
         dsync: at.flag("dsync")?,
+        write_stability: write_stability(at, problems),
         fsync_every_writes: at.count("fsync_every"),
         data: DataPattern {
             compressible_permille: at.share("compressible")?,
             duplicate_permille: at.share("duplicate")?,
         },
     })
+}
+
+/// How durable writes are, on an NFS export; nothing elsewhere.
+fn write_stability(
+    at: &StreamAt<'_, '_>,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<WriteStability> {
+    let written = at.stability();
+    if at.target?.is_nfs() {
+        let by_dsync = match at.flag("dsync")? {
+            true => WriteStability::DataSync,
+            false => WriteStability::Unstable,
+        };
+        return Some(written.map_or(by_dsync, |(stability, _)| stability));
+    }
+    if let Some((_, place)) = written {
+        let wrong = place.diagnostic(
+            format!("stream `{}` says how NFS writes, and the target is no NFS export", at.name),
+            "`write_stability` where the target is `nfs://...`",
+        );
+        problems.push(wrong.with_hint("`dsync = true` makes the writes of a directory durable"));
+    }
+    None
 }
 
 fn working_set(at: &StreamAt<'_, '_>, problems: &mut Vec<Diagnostic>) -> Option<WorkingSet> {
@@ -262,8 +298,27 @@ pub(crate) fn phases(
     fits.then_some(Phases { warm_up_ns, measure_ns, interval_ns })
 }
 
-/// What the streams of a run need together.
-pub(crate) fn whole_run(place: &Place, streams: &[Stream], problems: &mut Vec<Diagnostic>) {
+/// What the streams of a run need together, and of the target.
+pub(crate) fn whole_run(
+    place: &Place,
+    streams: &[Stream],
+    target: Option<&TargetSpec>,
+    problems: &mut Vec<Diagnostic>,
+) {
+    let workers = streams.iter().fold(0u64, |sum, stream| sum + u64::from(stream.workers));
+    if let Some(connections) = target.and_then(TargetSpec::connections)
+        && u64::from(connections) < workers
+    {
+        problems.push(
+            place
+                .diagnostic(
+                    "a run has more workers than connections, and each connection has one worker",
+                    format!("`nconnect` of at least {workers}, or fewer `workers`"),
+                )
+                .with_found(format!("nconnect={connections}, {workers} workers"))
+                .with_hint("without `nconnect` each worker has a connection of its own"),
+        );
+    }
     let buffers = streams.iter().fold(0u64, |sum, stream| {
         let of_stream = stream.queue_depth_total().saturating_mul(stream.transfer_size_max_bytes());
         sum.saturating_add(of_stream)

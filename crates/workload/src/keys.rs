@@ -313,7 +313,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Flag,
         presence: Default("true"),
         sweep: true,
-        doc: "Open the files with O_DIRECT, so that the host's page cache is not what is measured.",
+        doc: "Open the files with O_DIRECT, so that the host's page cache is not what is measured. \
+              On an NFS export (`nfs://`) it means nothing: there is no cache to go past.",
         example: "true",
     },
     Key {
@@ -322,8 +323,20 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Flag,
         presence: Default("false"),
         sweep: true,
-        doc: "Open the files with O_DSYNC: a write completes when it is durable.",
+        doc: "Open the files with O_DSYNC: a write completes when it is durable. On an NFS export \
+              (`nfs://`) writes ask for DATA_SYNC, unless `write_stability` says otherwise.",
         example: "true",
+    },
+    Key {
+        name: "write_stability",
+        section: Stream,
+        kind: Kind::Word(&["unstable", "data_sync", "file_sync"]),
+        presence: Absent("`unstable`, or `data_sync` where `dsync = true`"),
+        sweep: true,
+        doc: "On an NFS export (`nfs://`) only: how durable a write is when the server answers it. \
+              `unstable`: it may be in the server's memory until an fsync (COMMIT). `data_sync`: \
+              the data is durable. `file_sync`: the attributes too.",
+        example: "\"file_sync\"",
     },
     Key {
         name: "fsync_every",

@@ -44,8 +44,99 @@ pub enum TargetSpec {
         /// Its path as the user gave it.
         path: String,
     },
+    /// An export of an NFS server, through a client of our own in user space.
+    Nfs {
+        /// Its canonical form: `nfs://host/export/path?nconnect=8`.
+        url: String,
+        /// Connections of one process to it, dealt out over the workers of a run (`nconnect`); one
+        /// for each worker where there is none.
+        connections: Option<u32>,
+    },
+    /// An emulated volume that `run` serves itself, over NFS on loopback: what is measured where no
+    /// target is named.
+    Emulated {
+        /// What it is.
+        volume: EmulatedVolume,
+        /// Connections of one process to it, as for `Nfs`.
+        connections: Option<u32>,
+    },
     /// Nothing: operations complete at once. Shows the generator's own ceiling.
     Null,
+}
+
+impl TargetSpec {
+    /// Whether operations are NFS calls of our own client.
+    pub const fn is_nfs(&self) -> bool {
+        matches!(self, TargetSpec::Nfs { .. } | TargetSpec::Emulated { .. })
+    }
+
+    /// Connections of one process, where their number was given.
+    pub const fn connections(&self) -> Option<u32> {
+        match self {
+            TargetSpec::Nfs { connections, .. } | TargetSpec::Emulated { connections, .. } => {
+                *connections
+            }
+            TargetSpec::Directory { .. } | TargetSpec::Null => None,
+        }
+    }
+
+    /// The target as a user names it; the emulated volume, which has no name, in words.
+    pub fn in_words(&self) -> String {
+        match self {
+            TargetSpec::Directory { path } => path.clone(),
+            TargetSpec::Nfs { url, .. } => url.clone(),
+            TargetSpec::Emulated { volume, .. } => volume.in_words(),
+            TargetSpec::Null => "null:".to_owned(),
+        }
+    }
+}
+
+/// An emulated volume, everything resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmulatedVolume {
+    /// The service level, as the service calls it: `Ultra`.
+    pub service_level: String,
+    /// Its quota, in bytes.
+    pub quota_bytes: u64,
+    /// The throughput limit that follows, in bytes per second, reads and writes together.
+    pub throughput_limit_bytes_per_s: u64,
+    /// What the service waits before it answers a read, in nanoseconds.
+    pub read_delay_ns: u64,
+    /// What it waits before it answers a write.
+    pub write_delay_ns: u64,
+    /// Memory that its files may take, in bytes.
+    pub memory_bytes: u64,
+}
+
+impl EmulatedVolume {
+    /// `emulated volume (1 TiB Ultra)`.
+    pub fn in_words(&self) -> String {
+        let quota = units::Bytes::new(self.quota_bytes);
+        format!("emulated volume ({quota} {})", self.service_level)
+    }
+}
+
+/// How durable a write over NFS is when it is answered (RFC 1813, `stable_how`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteStability {
+    /// The server may keep it in memory until a COMMIT.
+    Unstable,
+    /// Data and what is needed to read it are durable.
+    DataSync,
+    /// Data and all attributes are durable.
+    FileSync,
+}
+
+impl WriteStability {
+    /// As it is written in an experiment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            WriteStability::Unstable => "unstable",
+            WriteStability::DataSync => "data_sync",
+            WriteStability::FileSync => "file_sync",
+        }
+    }
 }
 
 /// How operations reach the kernel.
@@ -58,6 +149,9 @@ pub enum EngineChoice {
     IoUring,
     /// `pread` and `pwrite`, a thread for each outstanding operation.
     Psync,
+    /// The NFS client in user space, which needs no engine of the kernel's: what was used on an
+    /// export, never what is asked for.
+    NfsClient,
 }
 
 /// One step of a plan. A later step kind, `Search`, emits runs from what was measured; each is a
@@ -128,6 +222,9 @@ pub struct Stream {
     pub direct: bool,
     /// Files are opened with O_DSYNC.
     pub dsync: bool,
+    /// How durable writes are when they are answered, over NFS; none on other targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_stability: Option<WriteStability>,
     /// An fsync follows every this many writes of a worker.
     pub fsync_every_writes: Option<u32>,
     /// What is written.

@@ -51,11 +51,18 @@ pub fn resolve(
     options: &ResolveOptions,
 ) -> Result<Plan, Vec<Diagnostic>> {
     let mut problems = Vec::new();
-    let points = load_points(experiment, &mut problems);
+    let points = load_points(experiment, Some(&target), &mut problems);
     if options.verify && target == TargetSpec::Null {
         let option = Source::option("--verify", "").place(0..0);
         let wrong = option.diagnostic("a null target keeps no data that could be verified", "");
         problems.push(wrong);
+    }
+    if options.engine != EngineChoice::Auto && target.is_nfs() {
+        let option = Source::option("--engine", "").place(0..0);
+        problems.push(option.diagnostic(
+            "an NFS export has no engine to choose: our own client in user space sends the calls",
+            "`--engine` where the target is a directory",
+        ));
     }
     let run = RunSettings::of(experiment, &mut problems);
     if !problems.is_empty() {
@@ -84,7 +91,7 @@ pub fn resolve(
 /// Every combination of values that cannot be done.
 pub(crate) fn check(experiment: &Experiment) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
-    load_points(experiment, &mut problems);
+    load_points(experiment, None, &mut problems);
     problems
 }
 
@@ -225,7 +232,11 @@ fn defaults() -> &'static [Setting] {
 }
 
 /// All load points of all variants.
-fn load_points(experiment: &Experiment, problems: &mut Vec<Diagnostic>) -> Vec<LoadPoint> {
+fn load_points(
+    experiment: &Experiment,
+    target: Option<&TargetSpec>,
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<LoadPoint> {
     let run = Layer::over(&[&experiment.run], Section::Run);
     let repeats = match run.value("repeats", &[]) {
         Some(Value::Count(count)) => *count,
@@ -259,7 +270,7 @@ fn load_points(experiment: &Experiment, problems: &mut Vec<Diagnostic>) -> Vec<L
     }
     let mut points = Vec::new();
     for variant in &variants {
-        variant.load_points(&run, &mut points, problems);
+        variant.load_points(&run, target, &mut points, problems);
     }
     points
 }
@@ -343,6 +354,7 @@ impl<'e> Variant<'e> {
     fn load_points(
         &self,
         run: &Layer<'e>,
+        target: Option<&TargetSpec>,
         points: &mut Vec<LoadPoint>,
         problems: &mut Vec<Diagnostic>,
     ) {
@@ -362,7 +374,7 @@ impl<'e> Variant<'e> {
                 .iter()
                 .zip(&self.layers)
                 .map(|(stream, layer)| {
-                    let at = StreamAt { name: &stream.name, layer, taken: &taken };
+                    let at = StreamAt { name: &stream.name, layer, taken: &taken, target };
                     combination::stream(&at, problems)
                 })
                 .collect();
@@ -379,7 +391,7 @@ impl<'e> Variant<'e> {
             ) = (phases, streams, number("tolerated_errors"), number("operation_deadline"))
             {
                 let place = self.settings.map_or(&self.experiment.place, |variant| &variant.place);
-                combination::whole_run(place, &streams, problems);
+                combination::whole_run(place, &streams, target, problems);
                 points.push(LoadPoint {
                     variant: self.name.clone(),
                     parameters: parameters.collect(),

@@ -84,7 +84,7 @@ stream = 'logs'
             x.toml:8:8: wrong value for `read`, found `0.7`, allowed: a share from 0 % to 100 % (shares are written in percent: `"70%"`)
             x.toml:9:17: wrong value for `transfer_size`, found `'8x'`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB
             x.toml:10:11: wrong value for `pattern`, found `'randon'`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (did you mean `random`?)
-            x.toml:11:1: unknown key in [stream.db], found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
+            x.toml:11:1: unknown key in [stream.db], found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
             x.toml:13:23: wrong value for `poisson`, found `'fast'`, allowed: a rate such as "10000/s", "2.5k/s" or 500 (a number alone is per second), from 0.001/s to 1000000000/s
             x.toml:14:9: stream `log` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
             x.toml:14:9: stream `log` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (for example pattern = "random")
@@ -229,8 +229,8 @@ fn keys_in_the_wrong_section_are_told_where_they_belong() {
     check_stream(
         "measure = '3s'\n",
         expect![[r#"
-        x.toml:9:1: unknown key in [stream.db], found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate (`measure` belongs to [run])
-    "#]],
+            x.toml:9:1: unknown key in [stream.db], found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate (`measure` belongs to [run])
+        "#]],
     );
     check_stream(
         "[run]\nread = '3%'\n",
@@ -241,8 +241,8 @@ fn keys_in_the_wrong_section_are_told_where_they_belong() {
     check_stream(
         "elephant = 3\n",
         expect![[r#"
-        x.toml:9:1: unknown key in [stream.db], found `elephant`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate
-    "#]],
+            x.toml:9:1: unknown key in [stream.db], found `elephant`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate
+        "#]],
     );
 }
 
@@ -612,14 +612,14 @@ fn settings_of_the_command_line_are_checked_like_the_file() {
     check_set(
         &["queue_dept=1"],
         expect![[r#"
-        --set:1:1: unknown key in a stream, found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
-    "#]],
+            --set:1:1: unknown key in a stream, found `queue_dept`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate (did you mean `queue_depth`?)
+        "#]],
     );
     check_set(
         &["measure=10s"],
         expect![[r#"
-        --set:1:1: unknown key in a stream, found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate (keys of [run] are set with `run.measure=…`)
-    "#]],
+            --set:1:1: unknown key in a stream, found `measure`, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate (keys of [run] are set with `run.measure=…`)
+        "#]],
     );
     check_set(
         &["run.measure=10", "bd.read=1%"],
@@ -661,8 +661,8 @@ fn settings_of_the_command_line_are_checked_like_the_file() {
     check_set(
         &["="],
         expect![[r#"
-        --set:1:1: unknown key in a stream, found ``, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, fsync_every, compressible, duplicate
-    "#]],
+            --set:1:1: unknown key in a stream, found ``, allowed: read, transfer_size, pattern, files, file_size, area, queue_depth, workers, arrival, direct, dsync, write_stability, fsync_every, compressible, duplicate
+        "#]],
     );
 }
 

@@ -52,6 +52,7 @@ fn streams() -> impl Strategy<Value = Stream> {
             arrival: Arrival::Closed { think_time_ns: 0 },
             direct: false,
             dsync: false,
+            write_stability: None,
             fsync_every_writes: fsync_every_writes.filter(|_| read_permille < 1000),
             data: DataPattern::default(),
         }
@@ -223,6 +224,7 @@ fn base() -> Stream {
         arrival: Arrival::Closed { think_time_ns: 0 },
         direct: false,
         dsync: false,
+        write_stability: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

@@ -71,6 +71,7 @@ pub fn stream(name: &str, queue_depth: u32) -> Stream {
         arrival: Arrival::Closed { think_time_ns: 0 },
         direct: true,
         dsync: false,
+        write_stability: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

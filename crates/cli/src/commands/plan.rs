@@ -32,7 +32,7 @@ fn show(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
     // The scratch directory is ours to make.
     overrides.create |= planned.is_scratch;
     let survey = match &planned.plan.target {
-        TargetSpec::Null => None,
+        TargetSpec::Null | TargetSpec::Nfs { .. } | TargetSpec::Emulated { .. } => None,
         TargetSpec::Directory { path } => {
             let place = if planned.is_scratch { scratch_place(path) } else { PathBuf::from(path) };
             let survey = directory::survey(&place, Wanted::by(&planned.plan), overrides)

@@ -30,6 +30,7 @@ pub(crate) fn small_run() -> Run {
         arrival: Arrival::Closed { think_time_ns: 0 },
         direct: false,
         dsync: false,
+        write_stability: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     };

@@ -24,6 +24,7 @@ pub(crate) fn stream(arrival: Arrival, queue_depth: u32) -> Stream {
         arrival,
         direct: true,
         dsync: false,
+        write_stability: None,
         fsync_every_writes: None,
         data: DataPattern::default(),
     }

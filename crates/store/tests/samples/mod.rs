@@ -47,6 +47,7 @@ pub(crate) fn run(index: u32) -> Run {
             arrival: Arrival::Poisson { offered_rate: 1e5 / 3.0 },
             direct: true,
             dsync: false,
+            write_stability: None,
             fsync_every_writes: Some(16),
             data: DataPattern::default(),
         }],

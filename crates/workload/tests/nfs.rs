@@ -1,0 +1,131 @@
+//! What an NFS export as target means for a plan: how durable writes are, and connections.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+use expect_test::{Expect, expect};
+use workload::diagnostic::Diagnostic;
+use workload::experiment::parse_with;
+use workload::overrides::Override;
+use workload::plan::{EmulatedVolume, EngineChoice, Plan, TargetSpec, WriteStability};
+use workload::resolve::{ResolveOptions, resolve};
+
+const STREAM: &str = "
+name = 'log'
+[stream.log]
+read = '0%'
+transfer_size = '4k'
+pattern = 'sequential'
+file_size = '64MiB'
+queue_depth = 1
+";
+
+const OPTIONS: ResolveOptions =
+    ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+
+fn export(connections: Option<u32>) -> TargetSpec {
+    TargetSpec::Nfs { url: "nfs://server/vol1".to_owned(), connections }
+}
+
+fn emulated() -> TargetSpec {
+    let volume = EmulatedVolume {
+        service_level: "Ultra".to_owned(),
+        quota_bytes: 1 << 40,
+        throughput_limit_bytes_per_s: 128 << 20,
+        read_delay_ns: 400_000,
+        write_delay_ns: 300_000,
+        memory_bytes: 1 << 30,
+    };
+    TargetSpec::Emulated { volume, connections: Some(4) }
+}
+
+fn try_plan(
+    settings: &[&str],
+    target: TargetSpec,
+    options: &ResolveOptions,
+) -> Result<Plan, Vec<Diagnostic>> {
+    let overrides: Vec<Override> = settings.iter().map(|text| Override::set(text)).collect();
+    let experiment = parse_with(STREAM, "x.toml", &overrides).unwrap_or_else(|p| panic!("{p:#?}"));
+    resolve(&experiment, "x.toml", target, options)
+}
+
+fn stabilities(settings: &[&str], target: TargetSpec) -> Vec<Option<WriteStability>> {
+    let plan = try_plan(settings, target, &OPTIONS).unwrap();
+    plan.runs().map(|run| run.streams[0].write_stability).collect()
+}
+
+fn refused(settings: &[&str], target: TargetSpec, options: &ResolveOptions, expected: Expect) {
+    let problems = try_plan(settings, target, options).unwrap_err();
+    let lines: String = problems.iter().map(|problem| format!("{problem}\n")).collect();
+    expected.assert_eq(&lines);
+}
+
+#[test]
+fn writes_over_nfs_are_unstable_unless_the_experiment_says_otherwise() {
+    use WriteStability::{DataSync, FileSync, Unstable};
+    assert_eq!(stabilities(&[], export(None)), [Some(Unstable)]);
+    assert_eq!(stabilities(&["dsync=true"], export(None)), [Some(DataSync)]);
+    assert_eq!(stabilities(&["dsync=true"], emulated()), [Some(DataSync)]);
+    let file_sync = ["dsync=true", "write_stability=file_sync"];
+    assert_eq!(stabilities(&file_sync, export(None)), [Some(FileSync)]);
+    let swept = ["write_stability=unstable,data_sync,file_sync"];
+    assert_eq!(stabilities(&swept, emulated()), [Unstable, DataSync, FileSync].map(Some));
+}
+
+#[test]
+fn the_way_nfs_writes_means_nothing_on_another_target() {
+    for target in [TargetSpec::Null, TargetSpec::Directory { path: "/mnt/vol1".to_owned() }] {
+        assert_eq!(stabilities(&["dsync=true"], target.clone()), [None]);
+        refused(
+            &["write_stability=data_sync"],
+            target,
+            &OPTIONS,
+            expect![[r#"
+                --set:1:17: stream `log` says how NFS writes, and the target is no NFS export, found `data_sync`, allowed: `write_stability` where the target is `nfs://...` (`dsync = true` makes the writes of a directory durable)
+            "#]],
+        );
+    }
+}
+
+#[test]
+fn each_worker_needs_a_connection_of_its_own() {
+    assert!(try_plan(&["workers=4"], export(Some(4)), &OPTIONS).is_ok());
+    assert!(try_plan(&["workers=400"], export(None), &OPTIONS).is_ok());
+    refused(
+        &["workers=1,2,8"],
+        export(Some(4)),
+        &OPTIONS,
+        expect![[r#"
+            x.toml:1:1: a run has more workers than connections, and each connection has one worker, found nconnect=4, 8 workers, allowed: `nconnect` of at least 8, or fewer `workers` (without `nconnect` each worker has a connection of its own)
+        "#]],
+    );
+}
+
+#[test]
+fn no_engine_can_be_chosen_for_an_export() {
+    let options = ResolveOptions { engine: EngineChoice::Psync, ..OPTIONS };
+    refused(
+        &[],
+        export(None),
+        &options,
+        expect![[r#"
+            --engine:1:1: an NFS export has no engine to choose: our own client in user space sends the calls, allowed: `--engine` where the target is a directory
+        "#]],
+    );
+}
+
+#[test]
+fn an_emulated_volume_survives_being_written_and_read() {
+    let plan = try_plan(&["workers=2"], emulated(), &OPTIONS).unwrap();
+    let text = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+    assert_eq!(plan.target.in_words(), "emulated volume (1 TiB Ultra)");
+    assert_eq!(plan.target.connections(), Some(4));
+}
+
+#[test]
+fn a_plan_of_before_nfs_is_read_and_one_of_a_directory_is_written_as_before() {
+    let directory = TargetSpec::Directory { path: "/mnt/vol1".to_owned() };
+    let plan = try_plan(&[], directory, &OPTIONS).unwrap();
+    let text = serde_json::to_string(&plan).unwrap();
+    assert!(!text.contains("write_stability"), "{text}");
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+}
