@@ -4,8 +4,9 @@ use crate::attributes::{Attributes, Changed, Time};
 use crate::change::forget_privileges;
 use crate::file::File;
 use crate::inode::Body;
-use crate::sparse::{BLOCK_BYTES, Pieces};
-use crate::{Caller, Error, FileSystem, Handle};
+use crate::piece::Pieces;
+use crate::sparse::BLOCK_BYTES;
+use crate::{Caller, Error, FileSystem, Handle, Unstable};
 
 /// `stable_how`: how safe written data must be before the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +22,7 @@ pub enum Stability {
 /// The answer of READ.
 #[derive(Clone, Debug)]
 pub struct Read<'a> {
-    /// The bytes, borrowed: nothing was copied.
+    /// The bytes, shared and not copied: they may be kept, and stay as they are now.
     pub pieces: Pieces<'a>,
     /// How many they are together: less than asked for only at the end of the file.
     pub count: u64,
@@ -72,8 +73,8 @@ impl FileSystem {
     }
 
     /// WRITE. All or nothing: NFS3ERR_DQUOT beyond the quota, NFS3ERR_NOSPC beyond the memory,
-    /// NFS3ERR_FBIG beyond the largest size. Data that is stable although UNSTABLE was asked for
-    /// is said to be FILE_SYNC.
+    /// NFS3ERR_FBIG beyond the largest size. Where a restart may lose data, what is stable although
+    /// UNSTABLE was asked for is said to be FILE_SYNC.
     pub fn write(
         &mut self,
         file: Handle,
@@ -125,7 +126,13 @@ impl FileSystem {
         if length == 0 {
             return Stability::FileSync;
         }
-        let bound = self.options.unstable_max.get() / BLOCK_BYTES;
+        let bound = match self.options.unstable {
+            Unstable::Kept => {
+                self.change_file(fileid, |file| file.write_stable(offset, data));
+                return stability;
+            }
+            Unstable::MayBeLost { max } => max.get() / BLOCK_BYTES,
+        };
         let touched = (offset + length - 1) / BLOCK_BYTES - offset / BLOCK_BYTES + 1;
         if stability != Stability::Unstable || touched > bound {
             self.change_file(fileid, |file| file.write_stable(offset, data));

@@ -12,6 +12,8 @@ pub enum Error {
     Perm = 1,
     /// No such name in this directory.
     NoEnt = 2,
+    /// The storage under a volume that is kept on disk failed.
+    Io = 5,
     /// The permission bits refuse it; also the name that is empty.
     Acces = 13,
     /// The name is there already.
@@ -61,6 +63,7 @@ impl Error {
         match self {
             Error::Perm => "NFS3ERR_PERM",
             Error::NoEnt => "NFS3ERR_NOENT",
+            Error::Io => "NFS3ERR_IO",
             Error::Acces => "NFS3ERR_ACCES",
             Error::Exist => "NFS3ERR_EXIST",
             Error::XDev => "NFS3ERR_XDEV",

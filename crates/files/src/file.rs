@@ -8,7 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::sparse::{BLOCK_BYTES, Cost, Pieces, Sparse};
+use crate::piece::Pieces;
+use crate::sparse::{BLOCK_BYTES, Cost, Sparse};
 
 /// The stable image of a block: its bytes, or a hole.
 type Image = Option<Box<[u8]>>;

@@ -31,16 +31,30 @@ pub struct Options {
     pub file_size_max: Bytes,
     /// Names one file may have.
     pub links_max: u32,
-    /// Data written UNSTABLE, in touched blocks of 4 KiB, of which a copy is kept so that a
-    /// restart can lose it. Beyond that all of it becomes stable, as a server's memory would be
-    /// flushed. 0: every write is stable at once, and costs no copy.
-    pub unstable_max: Bytes,
+    /// What becomes of data written UNSTABLE.
+    pub unstable: Unstable,
     /// Most bytes of one READ or WRITE, as FSINFO tells the clients.
     pub transfer_max: u32,
     /// Owner, group and mode of the root directory.
     pub root: (u32, u32, u32),
     /// When the root directory was made.
     pub made: Time,
+}
+
+/// What [`FileSystem::restart`] does to data that was written UNSTABLE and not committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unstable {
+    /// Nothing: it is as safe as all the rest, which is in memory too. An UNSTABLE write is
+    /// answered UNSTABLE, so that clients send their COMMITs as to any server, and neither costs
+    /// anything beyond itself. For a volume that is served.
+    Kept,
+    /// It is lost. For tests of clients, which have to write it again.
+    MayBeLost {
+        /// Touched blocks of 4 KiB of which a copy is kept as they were. Beyond that all of it
+        /// becomes stable, as a server's memory would be flushed, and is said to be. 0: every
+        /// write is stable at once, and costs no copy.
+        max: Bytes,
+    },
 }
 
 /// A tree of inodes. Its methods are the procedures of RFC 1813, section 3.3, in that order:

@@ -6,8 +6,15 @@
 //! what `used` and the quota count. Zeros that were written are data, not a hole.
 //!
 //! Invariant: a byte that was never written, or was cut off, is zero in memory too.
+//!
+//! The bytes of a chunk are shared with the replies that read them (`piece`): a change that finds
+//! its chunk shared makes a copy first and leaves the old bytes to the replies.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use crate::piece::Pieces;
 
 /// The unit in which written data is counted.
 pub const BLOCK_BYTES: u64 = 4096;
@@ -15,10 +22,10 @@ pub const BLOCK_BYTES: u64 = 4096;
 const BLOCK: usize = BLOCK_BYTES as usize;
 const BLOCKS: usize = 16;
 const CHUNK: usize = BLOCK * BLOCKS;
-const CHUNK_BYTES: u64 = CHUNK as u64;
+pub(crate) const CHUNK_BYTES: u64 = CHUNK as u64;
 
 /// What holes read as.
-static ZEROS: [u8; CHUNK] = [0; CHUNK];
+pub(crate) static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
 /// What something costs: of the quota in blocks, of the memory in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +37,7 @@ pub(crate) struct Cost {
 #[derive(Clone, Debug)]
 struct Chunk {
     /// A power of two of blocks, at most `CHUNK`.
-    bytes: Box<[u8]>,
+    bytes: Arc<[u8]>,
     /// Bit `i` is set if block `i` was written.
     written: u16,
 }
@@ -45,10 +52,25 @@ impl Chunk {
         if self.bytes.len() == length {
             return;
         }
-        let mut bytes = Vec::with_capacity(length);
-        bytes.extend_from_slice(&self.bytes[..self.bytes.len().min(length)]);
-        bytes.resize(length, 0);
-        self.bytes = bytes.into_boxed_slice();
+        if length < self.bytes.len() {
+            self.bytes = Arc::from(&self.bytes[..length]);
+        } else {
+            self.bytes = zeros_but(length, 0, &self.bytes);
+        }
+    }
+
+    /// Writes at `from`. A copy of the chunk is made if a reply holds it, but not of bytes that
+    /// are all written over.
+    fn put(&mut self, from: usize, data: &[u8]) {
+        if data.len() == self.bytes.len() && Arc::get_mut(&mut self.bytes).is_none() {
+            self.bytes = Arc::from(data);
+        } else {
+            Arc::make_mut(&mut self.bytes)[from..from + data.len()].copy_from_slice(data);
+        }
+    }
+
+    fn clear(&mut self, from: usize, to: usize) {
+        Arc::make_mut(&mut self.bytes)[from..to].fill(0);
     }
 
     /// Gives back what lies above the highest written block.
@@ -56,6 +78,18 @@ impl Chunk {
         let highest = BLOCKS - 1 - self.written.leading_zeros() as usize;
         self.resize(Chunk::length(highest));
     }
+}
+
+/// Bytes of a chunk that are zeros but for `data` at `from`.
+fn zeros_but(length: usize, from: usize, data: &[u8]) -> Arc<[u8]> {
+    if data.len() == length {
+        return Arc::from(data);
+    }
+    let mut bytes: Arc<[u8]> = Arc::from(&ZEROS[..length]);
+    if let Some(bytes) = Arc::get_mut(&mut bytes) {
+        bytes[from..from + data.len()].copy_from_slice(data);
+    }
+    bytes
 }
 
 /// The part of a chunk that a range covers, both ends in bytes from the chunk's beginning.
@@ -130,22 +164,15 @@ impl Sparse {
             let (now, later) = rest.split_at(part.to - part.from);
             rest = later;
             let chunk = match self.chunks.entry(part.chunk) {
-                std::collections::btree_map::Entry::Vacant(place) => {
+                Entry::Vacant(place) => {
                     let length = part.length_needed();
                     self.held.blocks += u64::from(part.mask().count_ones());
                     self.held.memory_bytes += length as u64;
-                    // A new chunk that is written whole need not be filled with zeros first.
-                    let bytes: Box<[u8]> = if now.len() == length {
-                        now.into()
-                    } else {
-                        let mut bytes = vec![0; length];
-                        bytes[part.from..part.to].copy_from_slice(now);
-                        bytes.into_boxed_slice()
-                    };
+                    let bytes = zeros_but(length, part.from, now);
                     place.insert(Chunk { bytes, written: part.mask() });
                     continue;
                 }
-                std::collections::btree_map::Entry::Occupied(place) => place.into_mut(),
+                Entry::Occupied(place) => place.into_mut(),
             };
             let before = chunk.bytes.len();
             if part.length_needed() > before {
@@ -154,7 +181,7 @@ impl Sparse {
             }
             self.held.blocks += u64::from((part.mask() & !chunk.written).count_ones());
             chunk.written |= part.mask();
-            chunk.bytes[part.from..part.to].copy_from_slice(now);
+            chunk.put(part.from, now);
         }
     }
 
@@ -172,7 +199,7 @@ impl Sparse {
         let number = size / CHUNK_BYTES;
         if let Some(chunk) = self.chunks.get_mut(&number) {
             if inside < chunk.bytes.len() {
-                chunk.bytes[inside..].fill(0);
+                chunk.clear(inside, chunk.bytes.len());
             }
             let kept = (1u32 << inside.div_ceil(BLOCK)) - 1;
             self.keep(number, kept as u16);
@@ -193,7 +220,7 @@ impl Sparse {
         if let Some(chunk) = self.chunks.get_mut(&number)
             && chunk.written & 1 << inside != 0
         {
-            chunk.bytes[inside * BLOCK..][..BLOCK].fill(0);
+            chunk.clear(inside * BLOCK, (inside + 1) * BLOCK);
             self.keep(number, !(1 << inside));
         }
     }
@@ -213,44 +240,21 @@ impl Sparse {
         }
     }
 
-    /// The bytes of a range as borrowed pieces; holes are pieces of zeros.
-    pub(crate) fn pieces(&self, offset: u64, length: u64) -> Pieces<'_> {
-        Pieces { sparse: self, at: offset, end: offset + length }
+    /// The bytes of a chunk, from its beginning to the highest block written in it or further.
+    pub(crate) fn chunk(&self, number: u64) -> Option<&Arc<[u8]>> {
+        self.chunks.get(&number).map(|chunk| &chunk.bytes)
     }
-}
 
-/// Borrowed pieces of a file, in order, that together are the range asked for: a gather list for
-/// a reply, without a copy.
-#[derive(Clone, Debug)]
-pub struct Pieces<'a> {
-    sparse: &'a Sparse,
-    at: u64,
-    end: u64,
-}
-
-impl<'a> Iterator for Pieces<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        if self.at >= self.end {
-            return None;
-        }
-        let from = (self.at % CHUNK_BYTES) as usize;
-        let wanted = (self.end - self.at).min(CHUNK_BYTES - from as u64) as usize;
-        let kept = match self.sparse.chunks.get(&(self.at / CHUNK_BYTES)) {
-            Some(chunk) => chunk.bytes.get(from..).unwrap_or_default(),
-            None => &[],
-        };
-        let piece =
-            if kept.is_empty() { &ZEROS[..wanted] } else { &kept[..wanted.min(kept.len())] };
-        self.at += piece.len() as u64;
-        Some(piece)
+    /// The bytes of a range as shared pieces; holes are pieces of zeros.
+    pub(crate) fn pieces(&self, offset: u64, length: u64) -> Pieces<'_> {
+        Pieces::of(self, offset, length)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::piece::Piece;
     use proptest::prelude::*;
 
     fn all(sparse: &Sparse, offset: u64, length: u64) -> Vec<u8> {
@@ -274,13 +278,30 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_given_as_borrowed_pieces_one_for_each_chunk_and_hole() {
+    fn a_range_is_given_as_shared_pieces_one_for_each_chunk_and_hole() {
         let mut sparse = Sparse::default();
         sparse.write(0, &[7; CHUNK]);
         sparse.write(2 * CHUNK_BYTES, &[9; 100]);
         let lengths: Vec<usize> =
-            sparse.pieces(CHUNK_BYTES - 10, CHUNK_BYTES + 10 + 5000).map(<[u8]>::len).collect();
+            sparse.pieces(CHUNK_BYTES - 10, CHUNK_BYTES + 10 + 5000).map(|p| p.len()).collect();
         assert_eq!(lengths, [10, CHUNK, 4096, 904]);
+    }
+
+    #[test]
+    fn a_write_copies_a_chunk_that_a_piece_holds_and_no_other() {
+        let mut sparse = Sparse::default();
+        sparse.write(0, &[7; 2 * CHUNK]);
+        let place = |sparse: &Sparse, number| sparse.chunk(number).map(|bytes| bytes.as_ptr());
+        let (first, second) = (place(&sparse, 0), place(&sparse, 1));
+        let held = sparse.pieces(10, 20).next().unwrap();
+        sparse.write(0, &[9; 2 * CHUNK]);
+        assert_ne!(place(&sparse, 0), first);
+        assert_eq!(place(&sparse, 1), second, "written in place");
+        assert_eq!(&held[..], &[7; 20]);
+        drop(held);
+        let copied = place(&sparse, 0);
+        sparse.write(5, &[1; 100]);
+        assert_eq!(place(&sparse, 0), copied, "nothing holds it any more");
     }
 
     proptest! {
@@ -292,7 +313,12 @@ mod tests {
             let mut sparse = Sparse::default();
             let mut bytes = vec![0u8; 250_000];
             let mut written = [false; 250_000 / BLOCK + 1];
+            let mut held: Vec<(Vec<Piece>, Vec<u8>)> = Vec::new();
             for (what, offset, length, fill) in steps {
+                held.push((sparse.pieces(0, 250_000).collect(), bytes.clone()));
+                if offset % 3 == 0 {
+                    held.clear();
+                }
                 match what {
                     0 | 1 => {
                         let more = sparse.cost_of_write(offset, length);
@@ -331,6 +357,9 @@ mod tests {
                     prop_assert_eq!(sparse.block(index as u64).is_some(), *block);
                 }
                 prop_assert!(all(&sparse, 0, 250_000) == bytes);
+                for (pieces, bytes) in &held {
+                    prop_assert!(pieces.concat() == *bytes, "a reply sees what it read");
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! READ, WRITE, COMMIT, restarts, READLINK.
 
-use files::{Error, FileSystem, Options, SetAttributes, Stability};
+use files::{Error, FileSystem, Options, Piece, SetAttributes, Stability, Unstable};
 use units::Bytes;
 
 use crate::scene::*;
@@ -163,8 +163,8 @@ fn a_restart_keeps_names_handles_and_cookies() {
 
 #[test]
 fn beyond_the_bound_on_uncommitted_data_all_of_it_becomes_stable() {
-    let bound = Options { unstable_max: Bytes::kib(16), ..options() };
-    let mut fs = FileSystem::new(bound);
+    let unstable = Unstable::MayBeLost { max: Bytes::kib(16) };
+    let mut fs = FileSystem::new(Options { unstable, ..options() });
     let (one, two) = (file(&mut fs, "1"), file(&mut fs, "2"));
     let unstable = |fs: &mut FileSystem, file, blocks: usize| {
         let data = vec![9; blocks * 4096];
@@ -183,12 +183,42 @@ fn beyond_the_bound_on_uncommitted_data_all_of_it_becomes_stable() {
 
 #[test]
 fn a_volume_that_keeps_nothing_uncommitted_says_that_all_writes_are_stable() {
-    let mut fs = FileSystem::new(Options { unstable_max: Bytes::ZERO, ..options() });
+    let unstable = Unstable::MayBeLost { max: Bytes::ZERO };
+    let mut fs = FileSystem::new(Options { unstable, ..options() });
     let file = file(&mut fs, "f");
     let written = fs.write(file, 0, b"abc", Stability::Unstable, &ROOT, at(4)).result.unwrap();
     assert_eq!(written.committed, Stability::FileSync);
     fs.restart(at(5));
     assert_eq!(text(&fs, file), b"abc");
+}
+
+#[test]
+fn a_volume_that_keeps_everything_answers_as_asked_and_loses_nothing_with_a_restart() {
+    let mut fs = FileSystem::new(Options { unstable: Unstable::Kept, ..options() });
+    let file = file(&mut fs, "f");
+    for (asked, text) in [(Stability::Unstable, b"abc"), (Stability::DataSync, b"def")] {
+        let written = fs.write(file, 0, text, asked, &ROOT, at(4)).result.unwrap();
+        assert_eq!(written.committed, asked);
+    }
+    let written = fs.write(file, 3, b"ghi", Stability::Unstable, &ROOT, at(4)).result.unwrap();
+    assert_eq!(fs.commit(file, 0, 0).result, Ok(written.verifier));
+    assert_eq!(fs.uncommitted(), Bytes::ZERO);
+    fs.restart(at(5));
+    assert_eq!(text(&fs, file), b"defghi");
+    assert_ne!(fs.write_verifier(), written.verifier);
+    fs.check();
+}
+
+#[test]
+fn what_was_read_stays_as_it_was_whatever_becomes_of_the_file() {
+    let mut fs = fs();
+    let file = file(&mut fs, "f");
+    write(&mut fs, file, 0, &[1; 100_000]);
+    let read: Vec<Piece> = fs.read(file, 0, 100_000, &ROOT).unwrap().pieces.collect();
+    write(&mut fs, file, 50_000, &[2; 50_000]);
+    fs.setattr(file, &size(10), None, &ROOT, at(4)).result.unwrap();
+    fs.remove(fs.root(), b"f", &ROOT, at(5)).result.unwrap();
+    assert!(read.concat() == [1; 100_000]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What the tests share: a file system with round limits, callers, moments, shorthands.
 
-use files::{Caller, Created, FileSystem, Handle, How, Options, SetAttributes, Stability, Time};
+use files::{
+    Caller, Created, FileSystem, Handle, How, Options, SetAttributes, Stability, Time, Unstable,
+};
 use units::Bytes;
 
 pub(crate) const ROOT: Caller<'static> = Caller { uid: 0, gid: 0, gids: &[], read_only: false };
@@ -19,7 +21,7 @@ pub(crate) fn options() -> Options {
         inodes_max: 1_000_000,
         file_size_max: Bytes::gib(16 << 10),
         links_max: 1000,
-        unstable_max: Bytes::mib(64),
+        unstable: Unstable::MayBeLost { max: Bytes::mib(64) },
         transfer_max: 1 << 20,
         root: (0, 0, 0o777),
         made: at(1),

@@ -1,6 +1,6 @@
 //! Quota, memory budget, inodes.
 
-use files::{Error, FileSystem, Handle, How, Options, SetAttributes, Stability};
+use files::{Error, FileSystem, Handle, How, Options, SetAttributes, Stability, Unstable};
 use proptest::prelude::*;
 use units::Bytes;
 
@@ -122,7 +122,7 @@ proptest! {
             quota: Bytes::kib(quota_kib),
             memory_max: Bytes::kib(memory_kib),
             inodes_max,
-            unstable_max: Bytes::kib(32),
+            unstable: Unstable::MayBeLost { max: Bytes::kib(32) },
             ..options()
         });
         for (step, safe) in &steps {

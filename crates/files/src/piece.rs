@@ -1,0 +1,94 @@
+//! What a READ gives: pieces of a file's chunks, shared and not copied.
+//!
+//! A piece holds its chunk by reference, for as long as a reply waits to be sent, and shows the
+//! bytes as they were when it was taken: a write to a chunk that a piece holds copies the chunk
+//! first, a write to any other chunk is done in place.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::sparse::{CHUNK_BYTES, Sparse, ZEROS};
+
+/// Bytes of a file as they were when it was read. Cloning it copies nothing.
+#[derive(Clone)]
+pub struct Piece {
+    /// `None`: a hole, which reads as zeros and holds nothing.
+    chunk: Option<Arc<[u8]>>,
+    from: u32,
+    to: u32,
+}
+
+impl Piece {
+    /// A hole of at most a chunk's length.
+    fn zeros(length: usize) -> Piece {
+        debug_assert!(length <= ZEROS.len());
+        Piece { chunk: None, from: 0, to: length as u32 }
+    }
+}
+
+impl Deref for Piece {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        let all = self.chunk.as_deref().unwrap_or(&ZEROS);
+        &all[self.from as usize..self.to as usize]
+    }
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Borrow<[u8]> for Piece {
+    fn borrow(&self) -> &[u8] {
+        self
+    }
+}
+
+impl fmt::Debug for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.chunk.is_some() { "bytes" } else { "zeros" };
+        write!(f, "Piece({} {kind})", self.len())
+    }
+}
+
+/// Pieces of a file, in order, that together are the range asked for: a gather list for a reply.
+/// Each is made when it is asked for; no list of them is allocated.
+#[derive(Clone, Debug)]
+pub struct Pieces<'a> {
+    sparse: &'a Sparse,
+    at: u64,
+    end: u64,
+}
+
+impl<'a> Pieces<'a> {
+    pub(crate) fn of(sparse: &'a Sparse, offset: u64, length: u64) -> Pieces<'a> {
+        Pieces { sparse, at: offset, end: offset + length }
+    }
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        if self.at >= self.end {
+            return None;
+        }
+        let from = (self.at % CHUNK_BYTES) as usize;
+        let wanted = (self.end - self.at).min(CHUNK_BYTES - from as u64) as usize;
+        let piece = match self.sparse.chunk(self.at / CHUNK_BYTES) {
+            Some(bytes) if bytes.len() > from => Piece {
+                chunk: Some(Arc::clone(bytes)),
+                from: from as u32,
+                to: (from + wanted).min(bytes.len()) as u32,
+            },
+            _ => Piece::zeros(wanted),
+        };
+        self.at += piece.len() as u64;
+        Some(piece)
+    }
+}
