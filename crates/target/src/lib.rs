@@ -24,6 +24,7 @@ pub mod storage;
 pub mod truth;
 
 pub use uring::ring::Wait;
+use workload::connection::ConnectionCounters;
 use workload::op::Op;
 
 /// The end of one operation.
@@ -90,6 +91,13 @@ pub trait Target {
     /// The memory of slot `tag`, of the largest transfer size: filled by the engine before a write,
     /// inspected after a read. `None` where no data moves (the null target).
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]>;
+
+    /// What each of its connections has done up to now, in the order of their numbers; nothing
+    /// where a target has none. Their number does not change. Asked at each interval's edge, so it
+    /// allocates nothing.
+    fn connections(&mut self) -> &[ConnectionCounters] {
+        &[]
+    }
 }
 
 /// Waits where nothing can complete meanwhile: for targets that complete operations when they are

@@ -11,6 +11,7 @@
 
 pub mod arrival;
 mod combination;
+pub mod connection;
 pub mod data;
 pub mod diagnostic;
 pub mod experiment;

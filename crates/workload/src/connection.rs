@@ -1,0 +1,107 @@
+//! What the connections of a target have done: counters that only grow, so that whoever keeps them
+//! needs no notion of an interval, and whoever reads them takes differences.
+//!
+//! Not for: opening connections (`target`), nor for what an interval of them is (`metrics`).
+
+use std::fmt;
+
+use crate::op::OpKind;
+
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Endpoint {
+    /// The address as IPv6; IPv4 in its mapped form (RFC 4291, 2.5.5.2).
+    pub address: [u8; 16],
+    /// The port; 0 where nothing is connected.
+    pub port: u16,
+}
+
+/// What one connection has done since its target was opened. All counters only grow, over
+/// reconnects too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionCounters {
+    /// Our end, as of the last time it was connected.
+    pub local: Endpoint,
+    /// The other end.
+    pub remote: Endpoint,
+    /// By operation kind: `kinds[OpKind as usize]`.
+    pub kinds: [CallCounters; OpKind::COUNT],
+    /// Calls sent and not answered, now.
+    pub outstanding: u64,
+    /// Time integral of the outstanding calls up to `age_ns`, in calls times nanoseconds.
+    pub outstanding_time_ns: u128,
+    /// The time over which the integral runs: since the target was opened, in nanoseconds.
+    pub age_ns: u64,
+    /// Times it was connected again after it was lost.
+    pub reconnects: u64,
+    /// Calls sent again over a connection that was made anew.
+    pub replays: u64,
+    /// Calls sent again because the server asked for it (NFS3ERR_JUKEBOX and the like).
+    pub retries: u64,
+    /// What the kernel says of the connection, where it says anything.
+    pub tcp: Option<TcpState>,
+}
+
+/// Calls of one operation kind on one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallCounters {
+    /// Operations that ended, successfully or not. One of several calls counts where its first
+    /// call was sent.
+    pub operations: u64,
+    /// Calls (RPCs) sent, those sent again too.
+    pub calls: u64,
+    /// Bytes of file data moved by calls that succeeded.
+    pub bytes: u64,
+}
+
+/// The kernel's view of a TCP connection (TCP_INFO, tcp(7)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpState {
+    /// Smoothed round-trip time, in nanoseconds.
+    pub rtt_ns: u64,
+    /// Its mean deviation, in nanoseconds.
+    pub rtt_deviation_ns: u64,
+    /// Segments sent again, of all the sockets this connection has had.
+    pub retransmits: u64,
+}
+
+impl Endpoint {
+    /// An end with an IPv4 address.
+    pub const fn v4(octets: [u8; 4], port: u16) -> Endpoint {
+        let [a, b, c, d] = octets;
+        Endpoint { address: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d], port }
+    }
+
+    /// An end with an IPv6 address.
+    pub const fn v6(octets: [u8; 16], port: u16) -> Endpoint {
+        Endpoint { address: octets, port }
+    }
+}
+
+impl fmt::Display for Endpoint {
+    /// `10.0.0.4:2049`, `[fe80:0:0:0:0:0:0:1]:2049`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d] = self.address {
+            return write!(f, "{a}.{b}.{c}.{d}:{}", self.port);
+        }
+        f.write_str("[")?;
+        for (place, pair) in self.address.chunks_exact(2).enumerate() {
+            let colon = if place == 0 { "" } else { ":" };
+            write!(f, "{colon}{:x}", u16::from_be_bytes([pair[0], pair[1]]))?;
+        }
+        write!(f, "]:{}", self.port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_are_shown_as_addresses_with_ports() {
+        assert_eq!(Endpoint::v4([10, 0, 0, 4], 2049).to_string(), "10.0.0.4:2049");
+        let mut octets = [0; 16];
+        (octets[0], octets[1], octets[15]) = (0xfe, 0x80, 1);
+        assert_eq!(Endpoint::v6(octets, 2049).to_string(), "[fe80:0:0:0:0:0:0:1]:2049");
+    }
+}
