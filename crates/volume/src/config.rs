@@ -190,7 +190,7 @@ impl Walk<'_, '_> {
             let places = match breach.subject {
                 Subject::Pool(index) => &pools[index].1,
                 Subject::Volume(index) => &volumes[index].2,
-                Subject::Account | Subject::Unknown => &account_places,
+                Subject::Account | Subject::Endpoint(_) | Subject::Unknown => &account_places,
             };
             // A pool whose table has a mistake is there all the same.
             if let Rule::NoSuchPool { pool } = &breach.rule

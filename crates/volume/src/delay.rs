@@ -59,6 +59,15 @@ impl Distribution {
         }
     }
 
+    /// What no request takes less than; not always what the quickest takes.
+    pub fn least_ns(&self) -> u64 {
+        match self {
+            Distribution::Constant { ns } => *ns,
+            Distribution::Lognormal { .. } => 0,
+            Distribution::Measured(measured) => measured.at_fraction_ns(0.0),
+        }
+    }
+
     /// The mean: `median x exp(sigma^2 / 2)` for a lognormal distribution.
     pub fn mean_ns(&self) -> f64 {
         match self {

@@ -11,6 +11,7 @@
 //! pools and volumes (`model`, `rules`, `live`), which a file describes (`config`). Facts about the
 //! service come from `cloud`.
 
+mod agenda;
 pub mod config;
 pub mod delay;
 pub mod diagnostic;
@@ -23,5 +24,6 @@ pub mod qos;
 mod random;
 pub mod rules;
 pub mod service;
+mod slots;
 pub mod wheel;
 pub mod witness;

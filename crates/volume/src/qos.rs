@@ -8,13 +8,19 @@
 //! Order: requests of one flow go in the order in which they arrived. Among the flows that have
 //! room a volume serves the request that arrived first, and waits for that one; likewise an
 //! endpoint among its volumes. So a flow at its own limit holds up nobody else, and no request
-//! waits for ever.
+//! waits for ever. What moves no data where operations are not limited has no limit to wait for,
+//! and waits only in the queue of its flow.
+//!
+//! Time: each request goes at the instant at which it may, and is counted there, even when
+//! [`Shaper::release`] is called later than it asked for. So no throughput is lost by waking late.
 //!
 //! A limit that changes acts on waiting requests at once: nothing is scheduled ahead but the first
 //! of each queue, and that is scheduled anew.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
+use crate::agenda::Agenda;
 use crate::gcra::{Gcra, Rate};
 
 /// What is limited at one place: bytes and operations per second, both, or nothing.
@@ -28,15 +34,15 @@ pub struct Limits {
 
 /// An endpoint of a [`Shaper`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct EndpointId(usize);
+pub struct EndpointId(u32);
 
 /// A volume of a [`Shaper`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct VolumeId(usize);
+pub struct VolumeId(u32);
 
 /// A network flow of a [`Shaper`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FlowId(usize);
+pub struct FlowId(u32);
 
 /// A request as the limits see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +65,8 @@ pub struct Released {
     pub flow: FlowId,
     /// When it came.
     pub arrived_ns: u64,
+    /// When it may go, and is counted; not after the instant of the call.
+    pub at_ns: u64,
 }
 
 /// Queues and limits of a service.
@@ -66,35 +74,47 @@ pub struct Released {
 pub struct Shaper {
     endpoints: Vec<Endpoint>,
     volumes: Vec<Volume>,
-    /// Closed flows are `None` until their place is used again.
-    flows: Vec<Option<Flow>>,
+    /// Places of volumes that were removed.
+    free_volumes: Vec<VolumeId>,
+    flows: Vec<Flow>,
+    /// Places of flows that were closed.
+    free_flows: Vec<FlowId>,
     flow_limits: Limits,
     /// Flows whose first request waits for the flow's own limit, by the instant it conforms.
-    waiting_flows: BTreeSet<(u64, FlowId)>,
+    waiting_flows: Agenda,
     /// Volumes whose first request waits for the volume's limit.
-    waiting_volumes: BTreeSet<(u64, VolumeId)>,
+    waiting_volumes: Agenda,
     /// Endpoints whose first request waits for the endpoint's limit.
-    waiting_endpoints: BTreeSet<(u64, EndpointId)>,
+    waiting_endpoints: Agenda,
     /// Numbers requests in the order of arrival.
     sequence: u64,
     waiting: usize,
 }
 
+/// Numbers of requests in the order of arrival, each with the flow or volume whose first it is.
+/// One that no longer is stays until its turn comes, and is passed over then.
+type Ready = BinaryHeap<Reverse<(u64, u32)>>;
+
 #[derive(Debug)]
 struct Endpoint {
     meters: Meters,
-    /// Volumes whose first request has room in its flow and its volume, by arrival.
-    ready: BTreeSet<(u64, VolumeId)>,
-    wakes_ns: Option<u64>,
+    /// Volumes whose first request has room in its flow and its volume.
+    ready: Ready,
+    /// Whether it is in `waiting_endpoints`.
+    waits: bool,
 }
 
 #[derive(Debug)]
 struct Volume {
     endpoint: EndpointId,
     meters: Meters,
-    /// Flows whose first request is for this volume and has room in its flow, by arrival.
-    ready: BTreeSet<(u64, FlowId)>,
+    /// Flows whose first request is for this volume and has room in its flow.
+    ready: Ready,
     place: Place,
+    /// Requests for it that wait in any flow.
+    queued: usize,
+    /// It goes when nothing is queued any more.
+    removed: bool,
 }
 
 #[derive(Debug)]
@@ -116,8 +136,8 @@ struct Queued {
 enum Place {
     /// There is none.
     Empty,
-    /// In the set of those that wait for this queue's limit, until this instant.
-    Waits(u64),
+    /// It waits for this queue's limit.
+    Waits,
     /// In the `ready` of the next queue, under this number.
     Ready(u64),
 }
@@ -143,16 +163,20 @@ impl Meters {
         }
     }
 
+    const fn limits_nothing(&self) -> bool {
+        self.bytes.is_none() && self.ops.is_none()
+    }
+
     /// The first instant at which both have room. Waiting only drains, so the later of two is it.
-    fn conforms_at_ns(&self, now_ns: u64, request: &Request) -> u64 {
+    fn conforms_at_ns(&self, now_ns: u64, bytes: u64) -> u64 {
         let at = |meter: &Option<Gcra>, cost| {
             meter.as_ref().map_or(now_ns, |gcra| gcra.conforms_at_ns(now_ns, cost))
         };
-        at(&self.bytes, request.bytes).max(at(&self.ops, 1))
+        at(&self.bytes, bytes).max(at(&self.ops, 1))
     }
 
-    fn charge(&mut self, now_ns: u64, request: &Request) {
-        for (meter, cost) in [(&mut self.bytes, request.bytes), (&mut self.ops, 1)] {
+    fn charge(&mut self, now_ns: u64, bytes: u64) {
+        for (meter, cost) in [(&mut self.bytes, bytes), (&mut self.ops, 1)] {
             if let Some(gcra) = meter {
                 gcra.charge(now_ns, cost);
             }
@@ -169,40 +193,58 @@ impl Shaper {
     /// Adds an endpoint, which several volumes may share.
     pub fn add_endpoint(&mut self, limits: Limits) -> EndpointId {
         let meters = Meters::new(limits);
-        self.endpoints.push(Endpoint { meters, ready: BTreeSet::new(), wakes_ns: None });
-        EndpointId(self.endpoints.len() - 1)
+        self.endpoints.push(Endpoint { meters, ready: Ready::new(), waits: false });
+        EndpointId(last(&self.endpoints))
     }
 
-    /// Adds a volume behind an endpoint.
+    /// Adds a volume behind an endpoint. The place of a removed one is used again.
     pub fn add_volume(&mut self, endpoint: EndpointId, limits: Limits) -> VolumeId {
-        let meters = Meters::new(limits);
-        let place = Place::Empty;
-        self.volumes.push(Volume { endpoint, meters, ready: BTreeSet::new(), place });
-        VolumeId(self.volumes.len() - 1)
+        let volume = Volume {
+            endpoint,
+            meters: Meters::new(limits),
+            ready: Ready::new(),
+            place: Place::Empty,
+            queued: 0,
+            removed: false,
+        };
+        if let Some(id) = self.free_volumes.pop() {
+            self.volumes[id.0 as usize] = volume;
+            return id;
+        }
+        self.volumes.push(volume);
+        VolumeId(last(&self.volumes))
+    }
+
+    /// Takes a volume out when what waits for it has gone; nothing more may arrive for it.
+    pub fn remove_volume(&mut self, volume: VolumeId) {
+        self.volumes[volume.0 as usize].removed = true;
+        self.free_if_unused(volume);
     }
 
     /// Adds a network flow. The place of a closed one is used again.
     pub fn open_flow(&mut self) -> FlowId {
         let meters = Meters::new(self.flow_limits);
-        let flow = Some(Flow { meters, queue: VecDeque::new(), place: Place::Empty });
-        match self.flows.iter().position(Option::is_none) {
-            Some(index) => {
-                self.flows[index] = flow;
-                FlowId(index)
-            }
-            None => {
-                self.flows.push(flow);
-                FlowId(self.flows.len() - 1)
-            }
+        let flow = Flow { meters, queue: VecDeque::new(), place: Place::Empty };
+        if let Some(id) = self.free_flows.pop() {
+            self.flows[id.0 as usize] = flow;
+            return id;
         }
+        self.flows.push(flow);
+        FlowId(last(&self.flows))
     }
 
     /// Takes a flow out, with the requests that still waited; what had gone stays counted.
     pub fn close_flow(&mut self, now_ns: u64, flow: FlowId) -> Vec<Request> {
-        self.withdraw_flow(now_ns, flow);
-        let closed = self.flows[flow.0].take().expect("a flow is closed once");
-        self.waiting -= closed.queue.len();
-        closed.queue.into_iter().map(|queued| queued.request).collect()
+        let queue = std::mem::take(&mut self.flows[flow.0 as usize].queue);
+        self.withdraw_flow(now_ns, flow, queue.front());
+        self.waiting -= queue.len();
+        self.free_flows.push(flow);
+        let dropped: Vec<Request> = queue.into_iter().map(|queued| queued.request).collect();
+        for request in &dropped {
+            self.volumes[request.volume.0 as usize].queued -= 1;
+            self.free_if_unused(request.volume);
+        }
+        dropped
     }
 
     /// Requests that wait.
@@ -210,12 +252,39 @@ impl Shaper {
         self.waiting
     }
 
+    /// Lets a request go that comes now, and counts it, if nothing makes it wait: no request
+    /// before it and no limit. Whatever is due by now has to be released before.
+    pub fn pass(&mut self, now_ns: u64, flow: FlowId, volume: VolumeId, bytes: u64) -> bool {
+        let Shaper { flows, volumes, endpoints, .. } = self;
+        let flow = &mut flows[flow.0 as usize];
+        let volume = &mut volumes[volume.0 as usize];
+        let endpoint = &mut endpoints[volume.endpoint.0 as usize];
+        if !flow.queue.is_empty() {
+            return false;
+        }
+        let meters = [&mut flow.meters, &mut volume.meters, &mut endpoint.meters];
+        if bytes == 0 && meters.iter().all(|meters| meters.ops.is_none()) {
+            return true;
+        }
+        if volume.place != Place::Empty || endpoint.waits {
+            return false;
+        }
+        let goes = meters.iter().all(|meters| meters.conforms_at_ns(now_ns, bytes) <= now_ns);
+        if goes {
+            for meters in meters {
+                meters.charge(now_ns, bytes);
+            }
+        }
+        goes
+    }
+
     /// Takes a request in; [`Shaper::release`] gives it back when it may go, perhaps at once.
     pub fn arrive(&mut self, now_ns: u64, flow: FlowId, request: Request) {
         let sequence = self.sequence;
         self.sequence += 1;
         self.waiting += 1;
-        let queue = &mut self.flow_mut(flow).queue;
+        self.volumes[request.volume.0 as usize].queued += 1;
+        let queue = &mut self.flows[flow.0 as usize].queue;
         queue.push_back(Queued { sequence, arrived_ns: now_ns, request });
         if queue.len() == 1 {
             self.schedule_flow(now_ns, flow);
@@ -224,175 +293,238 @@ impl Shaper {
 
     /// Appends to `out` every request that may go by `now_ns`, in the order in which they go.
     pub fn release(&mut self, now_ns: u64, out: &mut Vec<Released>) {
-        // Flows first, then volumes, then one endpoint: whoever chooses sees all who could be
-        // chosen.
-        loop {
-            if let Some(&(at_ns, flow)) = self.waiting_flows.first()
-                && at_ns <= now_ns
-            {
-                self.promote_flow(now_ns, flow);
-            } else if let Some(&(at_ns, volume)) = self.waiting_volumes.first()
-                && at_ns <= now_ns
-            {
-                self.promote_volume(now_ns, volume);
-            } else if let Some(&(at_ns, endpoint)) = self.waiting_endpoints.first()
-                && at_ns <= now_ns
-            {
-                out.push(self.release_first(now_ns, endpoint));
-            } else {
-                return;
+        // At one instant flows first, then volumes, then endpoints: whoever chooses sees all who
+        // could be chosen.
+        while let Some(at_ns) = self.next_ns().filter(|at_ns| *at_ns <= now_ns) {
+            let first = |agenda: &Agenda| {
+                agenda.first().filter(|(first_ns, _)| *first_ns == at_ns).map(|(_, number)| number)
+            };
+            if let Some(flow) = first(&self.waiting_flows) {
+                out.extend(self.promote_flow(at_ns, FlowId(flow)));
+            } else if let Some(volume) = first(&self.waiting_volumes) {
+                self.promote_volume(at_ns, VolumeId(volume));
+            } else if let Some(endpoint) = first(&self.waiting_endpoints) {
+                out.push(self.release_first(at_ns, EndpointId(endpoint)));
             }
         }
     }
 
     /// The instant at which something may go next; `None` while nothing waits.
     pub fn next_ns(&self) -> Option<u64> {
-        let flow = self.waiting_flows.first().map(|(at_ns, _)| *at_ns);
-        let volume = self.waiting_volumes.first().map(|(at_ns, _)| *at_ns);
-        let endpoint = self.waiting_endpoints.first().map(|(at_ns, _)| *at_ns);
-        [flow, volume, endpoint].into_iter().flatten().min()
+        if self.waiting == 0 {
+            return None;
+        }
+        let agendas = [&self.waiting_flows, &self.waiting_volumes, &self.waiting_endpoints];
+        agendas.into_iter().filter_map(|agenda| agenda.first()).map(|(at_ns, _)| at_ns).min()
     }
 
-    /// Changes a volume's limits at once.
+    /// Changes a volume's limits at once. What may go by now has to be released before, or it is
+    /// counted as if it went now.
     pub fn set_volume_limits(&mut self, now_ns: u64, volume: VolumeId, limits: Limits) {
-        self.volumes[volume.0].meters.set(now_ns, limits);
+        self.volumes[volume.0 as usize].meters.set(now_ns, limits);
         self.schedule_volume(now_ns, volume);
     }
 
-    /// Changes an endpoint's limits at once.
+    /// Changes an endpoint's limits at once; as [`Shaper::set_volume_limits`].
     pub fn set_endpoint_limits(&mut self, now_ns: u64, endpoint: EndpointId, limits: Limits) {
-        self.endpoints[endpoint.0].meters.set(now_ns, limits);
+        self.endpoints[endpoint.0 as usize].meters.set(now_ns, limits);
         self.schedule_endpoint(now_ns, endpoint);
     }
 
-    /// Changes the limits of every flow, each by itself, at once.
+    /// Changes the limits of every flow, each by itself, at once; as
+    /// [`Shaper::set_volume_limits`].
     pub fn set_flow_limits(&mut self, now_ns: u64, limits: Limits) {
         self.flow_limits = limits;
         for index in 0..self.flows.len() {
-            if let Some(flow) = &mut self.flows[index] {
-                flow.meters.set(now_ns, limits);
-                self.schedule_flow(now_ns, FlowId(index));
-            }
+            let flow = FlowId(index as u32);
+            let state = &mut self.flows[index];
+            state.meters.set(now_ns, limits);
+            let first = state.queue.front().copied();
+            self.withdraw_flow(now_ns, flow, first.as_ref());
+            self.schedule_flow(now_ns, flow);
         }
     }
 
-    fn flow_mut(&mut self, flow: FlowId) -> &mut Flow {
-        self.flows[flow.0].as_mut().expect("a closed flow is not used")
+    fn free_if_unused(&mut self, volume: VolumeId) {
+        let state = &mut self.volumes[volume.0 as usize];
+        if state.removed && state.queued == 0 {
+            state.removed = false;
+            self.free_volumes.push(volume);
+        }
     }
 
-    fn flow(&self, flow: FlowId) -> &Flow {
-        self.flows[flow.0].as_ref().expect("a closed flow is not used")
+    /// The flow whose request the volume serves next, with the request's number.
+    fn first_flow(&mut self, volume: VolumeId) -> Option<(u64, FlowId)> {
+        let Shaper { flows, volumes, .. } = self;
+        let ready = &mut volumes[volume.0 as usize].ready;
+        while let Some(&Reverse((sequence, flow))) = ready.peek() {
+            if flows[flow as usize].place == Place::Ready(sequence) {
+                return Some((sequence, FlowId(flow)));
+            }
+            ready.pop();
+        }
+        None
+    }
+
+    /// The volume whose request the endpoint serves next.
+    fn first_volume(&mut self, endpoint: EndpointId) -> Option<VolumeId> {
+        let Shaper { volumes, endpoints, .. } = self;
+        let ready = &mut endpoints[endpoint.0 as usize].ready;
+        while let Some(&Reverse((sequence, volume))) = ready.peek() {
+            if volumes[volume as usize].place == Place::Ready(sequence) {
+                return Some(VolumeId(volume));
+            }
+            ready.pop();
+        }
+        None
+    }
+
+    fn first_request(&self, flow: FlowId) -> Queued {
+        *self.flows[flow.0 as usize].queue.front().expect("a flow that waits has a request")
     }
 
     /// Takes a flow out of wherever its first request stands.
-    fn withdraw_flow(&mut self, now_ns: u64, flow: FlowId) {
-        match std::mem::replace(&mut self.flow_mut(flow).place, Place::Empty) {
-            Place::Empty => {}
-            Place::Waits(at_ns) => {
-                self.waiting_flows.remove(&(at_ns, flow));
-            }
-            Place::Ready(sequence) => {
-                let volume = self.flow(flow).queue[0].request.volume;
-                self.volumes[volume.0].ready.remove(&(sequence, flow));
-                self.schedule_volume(now_ns, volume);
-            }
+    fn withdraw_flow(&mut self, now_ns: u64, flow: FlowId, first: Option<&Queued>) {
+        let place = &mut self.flows[flow.0 as usize].place;
+        match (std::mem::replace(place, Place::Empty), first) {
+            (Place::Waits, _) => self.waiting_flows.remove(flow.0),
+            (Place::Ready(_), Some(first)) => self.schedule_volume(now_ns, first.request.volume),
+            _ => {}
         }
     }
 
-    /// Lets a flow's first request wait for the flow's limit, as it is now.
+    /// Lets a flow's first request wait for the flow's limit, as it is now; it stands nowhere.
     fn schedule_flow(&mut self, now_ns: u64, flow: FlowId) {
-        self.withdraw_flow(now_ns, flow);
-        let state = self.flow_mut(flow);
-        if let Some(first) = state.queue.front() {
-            let at_ns = state.meters.conforms_at_ns(now_ns, &first.request);
-            state.place = Place::Waits(at_ns);
-            self.waiting_flows.insert((at_ns, flow));
+        let state = &self.flows[flow.0 as usize];
+        let Some(first) = state.queue.front() else { return };
+        if state.meters.limits_nothing() && first.request.bytes > 0 {
+            return self.make_ready(now_ns, flow);
         }
+        let at_ns = state.meters.conforms_at_ns(now_ns, first.request.bytes);
+        self.flows[flow.0 as usize].place = Place::Waits;
+        self.waiting_flows.set(flow.0, at_ns);
     }
 
     /// Lets a volume's first request wait for the volume's limit, as it is now.
     fn schedule_volume(&mut self, now_ns: u64, volume: VolumeId) {
-        let endpoint = self.volumes[volume.0].endpoint;
-        match std::mem::replace(&mut self.volumes[volume.0].place, Place::Empty) {
-            Place::Empty => {}
-            Place::Waits(at_ns) => {
-                self.waiting_volumes.remove(&(at_ns, volume));
-            }
-            Place::Ready(sequence) => {
-                self.endpoints[endpoint.0].ready.remove(&(sequence, volume));
-                self.schedule_endpoint(now_ns, endpoint);
-            }
+        let first = self.first_flow(volume);
+        let state = &mut self.volumes[volume.0 as usize];
+        let endpoint = state.endpoint;
+        let before = std::mem::replace(&mut state.place, Place::Empty);
+        if let Place::Ready(_) = before {
+            self.schedule_endpoint(now_ns, endpoint);
         }
-        if let Some(&(_, flow)) = self.volumes[volume.0].ready.first() {
-            let request = self.flow(flow).queue[0].request;
-            let at_ns = self.volumes[volume.0].meters.conforms_at_ns(now_ns, &request);
-            self.volumes[volume.0].place = Place::Waits(at_ns);
-            self.waiting_volumes.insert((at_ns, volume));
+        match first {
+            Some((_, flow)) => {
+                let bytes = self.first_request(flow).request.bytes;
+                let state = &mut self.volumes[volume.0 as usize];
+                state.place = Place::Waits;
+                let at_ns = state.meters.conforms_at_ns(now_ns, bytes);
+                self.waiting_volumes.set(volume.0, at_ns);
+            }
+            None if before == Place::Waits => self.waiting_volumes.remove(volume.0),
+            None => {}
         }
     }
 
     /// Lets an endpoint's first request wait for the endpoint's limit, as it is now.
     fn schedule_endpoint(&mut self, now_ns: u64, endpoint: EndpointId) {
-        if let Some(at_ns) = self.endpoints[endpoint.0].wakes_ns.take() {
-            self.waiting_endpoints.remove(&(at_ns, endpoint));
-        }
-        if let Some((_, flow)) = self.first_of(endpoint) {
-            let request = self.flow(flow).queue[0].request;
-            let state = &mut self.endpoints[endpoint.0];
-            let at_ns = state.meters.conforms_at_ns(now_ns, &request);
-            state.wakes_ns = Some(at_ns);
-            self.waiting_endpoints.insert((at_ns, endpoint));
+        let first = self.first_volume(endpoint).and_then(|volume| self.first_flow(volume));
+        let bytes = first.map(|(_, flow)| self.first_request(flow).request.bytes);
+        let state = &mut self.endpoints[endpoint.0 as usize];
+        match bytes {
+            Some(bytes) => {
+                state.waits = true;
+                let at_ns = state.meters.conforms_at_ns(now_ns, bytes);
+                self.waiting_endpoints.set(endpoint.0, at_ns);
+            }
+            None if std::mem::take(&mut state.waits) => self.waiting_endpoints.remove(endpoint.0),
+            None => {}
         }
     }
 
-    /// The volume and flow of the request that the endpoint serves next.
-    fn first_of(&self, endpoint: EndpointId) -> Option<(VolumeId, FlowId)> {
-        let &(_, volume) = self.endpoints[endpoint.0].ready.first()?;
-        let &(_, flow) = self.volumes[volume.0].ready.first().expect("a ready volume has a flow");
-        Some((volume, flow))
+    /// A flow's first request has room in its flow. If it has no other limit to wait for, it goes.
+    fn promote_flow(&mut self, now_ns: u64, flow: FlowId) -> Option<Released> {
+        self.waiting_flows.remove(flow.0);
+        let Queued { arrived_ns, request, .. } = self.first_request(flow);
+        let volume = &self.volumes[request.volume.0 as usize];
+        let endpoint = &self.endpoints[volume.endpoint.0 as usize];
+        let state = &mut self.flows[flow.0 as usize];
+        let meters = [&state.meters, &volume.meters, &endpoint.meters];
+        if request.bytes > 0 || meters.iter().any(|meters| meters.ops.is_some()) {
+            self.make_ready(now_ns, flow);
+            return None;
+        }
+        state.queue.pop_front();
+        state.place = Place::Empty;
+        self.went(request.volume);
+        self.schedule_flow(now_ns, flow);
+        Some(Released { request, flow, arrived_ns, at_ns: now_ns })
     }
 
-    /// A flow's first request has room in its flow.
-    fn promote_flow(&mut self, now_ns: u64, flow: FlowId) {
-        self.withdraw_flow(now_ns, flow);
-        let state = self.flow_mut(flow);
-        let Queued { sequence, request, .. } = state.queue[0];
-        state.place = Place::Ready(sequence);
-        let ready = &mut self.volumes[request.volume.0].ready;
-        ready.insert((sequence, flow));
-        if ready.first() == Some(&(sequence, flow)) {
+    /// A flow's first request waits for its volume from now on.
+    fn make_ready(&mut self, now_ns: u64, flow: FlowId) {
+        let Queued { sequence, request, .. } = self.first_request(flow);
+        self.flows[flow.0 as usize].place = Place::Ready(sequence);
+        self.volumes[request.volume.0 as usize].ready.push(Reverse((sequence, flow.0)));
+        if self.first_flow(request.volume) == Some((sequence, flow)) {
             self.schedule_volume(now_ns, request.volume);
         }
     }
 
     /// A volume's first request has room in its flow and its volume.
     fn promote_volume(&mut self, now_ns: u64, volume: VolumeId) {
-        let state = &mut self.volumes[volume.0];
-        let &(sequence, _) = state.ready.first().expect("a waiting volume has a flow");
-        if let Place::Waits(at_ns) = std::mem::replace(&mut state.place, Place::Ready(sequence)) {
-            self.waiting_volumes.remove(&(at_ns, volume));
-        }
+        self.waiting_volumes.remove(volume.0);
+        let (sequence, _) = self.first_flow(volume).expect("a waiting volume has a flow");
+        let state = &mut self.volumes[volume.0 as usize];
+        state.place = Place::Ready(sequence);
         let endpoint = state.endpoint;
-        let ready = &mut self.endpoints[endpoint.0].ready;
-        ready.insert((sequence, volume));
-        if ready.first() == Some(&(sequence, volume)) {
+        self.endpoints[endpoint.0 as usize].ready.push(Reverse((sequence, volume.0)));
+        if self.first_volume(endpoint) == Some(volume) {
             self.schedule_endpoint(now_ns, endpoint);
         }
     }
 
     /// An endpoint's first request has room everywhere: it goes, and all three count it.
     fn release_first(&mut self, now_ns: u64, endpoint: EndpointId) -> Released {
-        let (volume, flow) = self.first_of(endpoint).expect("a waiting endpoint has a volume");
-        self.withdraw_flow(now_ns, flow);
-        let state = self.flow_mut(flow);
-        let queued = state.queue.pop_front().expect("a ready flow has a request");
-        state.meters.charge(now_ns, &queued.request);
-        self.waiting -= 1;
-        self.volumes[volume.0].meters.charge(now_ns, &queued.request);
-        self.endpoints[endpoint.0].meters.charge(now_ns, &queued.request);
+        self.waiting_endpoints.remove(endpoint.0);
+        let volume = self.first_volume(endpoint).expect("a waiting endpoint has a volume");
+        let (_, flow) = self.first_flow(volume).expect("a ready volume has a flow");
+        let Queued { arrived_ns, request, .. } = self.first_request(flow);
+
+        let state = &mut self.flows[flow.0 as usize];
+        state.queue.pop_front();
+        state.place = Place::Empty;
+        state.meters.charge(now_ns, request.bytes);
+        let state = &mut self.volumes[volume.0 as usize];
+        state.ready.pop();
+        state.place = Place::Empty;
+        state.meters.charge(now_ns, request.bytes);
+        let state = &mut self.endpoints[endpoint.0 as usize];
+        state.ready.pop();
+        state.waits = false;
+        state.meters.charge(now_ns, request.bytes);
+
+        // What comes next in the flow may schedule its volume and that its endpoint.
         self.schedule_flow(now_ns, flow);
-        self.schedule_volume(now_ns, volume);
-        self.schedule_endpoint(now_ns, endpoint);
-        Released { request: queued.request, flow, arrived_ns: queued.arrived_ns }
+        if self.volumes[volume.0 as usize].place == Place::Empty {
+            self.schedule_volume(now_ns, volume);
+        }
+        if !self.endpoints[endpoint.0 as usize].waits {
+            self.schedule_endpoint(now_ns, endpoint);
+        }
+        self.went(request.volume);
+        Released { request, flow, arrived_ns, at_ns: now_ns }
     }
+
+    fn went(&mut self, volume: VolumeId) {
+        self.waiting -= 1;
+        self.volumes[volume.0 as usize].queued -= 1;
+        self.free_if_unused(volume);
+    }
+}
+
+/// The place of what was added last.
+fn last<T>(all: &[T]) -> u32 {
+    u32::try_from(all.len() - 1).expect("fewer than 2^32 of a kind")
 }

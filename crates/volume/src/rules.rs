@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use cloud::catalog::Catalog;
@@ -25,6 +26,8 @@ pub enum Subject {
     Pool(usize),
     /// A volume, by its place in [`Account::volumes`].
     Volume(usize),
+    /// An endpoint, by its place in the description.
+    Endpoint(usize),
     /// What was named is not there.
     Unknown,
 }
@@ -48,6 +51,7 @@ impl fmt::Display for Breach {
             Subject::Account => "account",
             Subject::Pool(_) => "pool",
             Subject::Volume(_) => "volume",
+            Subject::Endpoint(_) => "endpoint",
             Subject::Unknown => "",
         };
         let place = format!("{kind} `{}`", self.name);
@@ -131,6 +135,12 @@ pub enum Rule {
     ManualIsPermanent,
     #[error("a pool of the level {from} cannot become {to}")]
     LevelFixed { from: ServiceLevel, to: ServiceLevel },
+    #[error("it listens at {from}, which cannot become {to} while the service runs")]
+    AddressFixed { from: SocketAddr, to: SocketAddr },
+    #[error("an endpoint cannot come while the service runs")]
+    EndpointAdded,
+    #[error("an endpoint cannot go while the service runs")]
+    EndpointRemoved,
 }
 
 impl Rule {
@@ -179,6 +189,9 @@ impl Rule {
             Rule::CoolDown { .. } => "wait, or set `cool_down` in [account]",
             Rule::ManualIsPermanent => "move the volumes into an auto pool",
             Rule::LevelFixed { .. } => "make a pool of the wanted level and move the volumes",
+            Rule::AddressFixed { .. } | Rule::EndpointAdded | Rule::EndpointRemoved => {
+                "stop the service and start it anew"
+            }
         }
     }
 }

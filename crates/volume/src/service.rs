@@ -4,35 +4,52 @@
 //! `now_ns` and events and says what is to be answered when. Not for: what is stored, nor for
 //! bytes on a wire; whoever has sockets calls [`Service::arrive`] for each request that it read,
 //! [`Service::advance`] at the instant that [`Service::next_ns`] names, and
-//! [`Service::answered`] for each answer.
+//! [`Service::answered`] for each answer. What may change while it runs is in `service/change.rs`.
+//!
+//! A request that nothing holds goes through [`Service::arrive`] alone: no queue, no map, no name.
+//! Whoever asks late loses nothing: a request is counted by its limits at the instant at which it
+//! may go, and its delay begins there.
+
+mod change;
 
 use std::collections::BTreeMap;
 
 use cloud::catalog::Catalog;
+use units::Bytes;
 
-use crate::config::{Config, Endpoint, ServiceLimits};
-use crate::delay::{DelayModel, Distance, Kind};
+use crate::config::Config;
+use crate::delay::{Distance, Kind};
 use crate::live::LiveAccount;
-use crate::model::Account;
-use crate::qos::{EndpointId, FlowId, Limits, Released, Request, Shaper, VolumeId};
+use crate::qos::{EndpointId, FlowId, Released, Request, Shaper, VolumeId};
 use crate::rules::Breach;
+use crate::slots::{Place, Slots};
 use crate::wheel::Wheel;
 use crate::witness::{Answer, Origin, Procedure, Subject, Witness};
 
 /// Requests that the wheel has room for before it allocates.
 const WHEEL_CAPACITY: usize = 4096;
 
-/// A connection of a client, until it is closed; numbers are not used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Connection(u64);
+/// An endpoint, for as long as the service runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EndpointKey(u32);
 
-/// A request whose limits and delay are over: it is to be done and answered.
+/// A volume, until it is removed; one of the same name that is made later is another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VolumeKey(Place);
+
+/// A connection of a client, until it is closed; no other is named so after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Connection(Place);
+
+/// A request whose limits and delay are over: it is to be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
     /// As it was given.
     pub token: u64,
     /// Where the answer goes.
     pub connection: Connection,
+    /// What it was for.
+    pub volume: VolumeKey,
     /// What is asked for.
     pub procedure: Procedure,
     /// When it came.
@@ -48,35 +65,37 @@ pub struct Due {
 #[derive(Debug)]
 pub struct Service {
     live: LiveAccount,
-    limits: ServiceLimits,
-    delay: DelayModel,
+    config: Config,
     shaper: Shaper,
-    wheel: Wheel<Held>,
+    wheel: Wheel<Place>,
     witness: Witness,
-    endpoints: BTreeMap<String, (Endpoint, EndpointId)>,
-    volumes: BTreeMap<String, ServedVolume>,
-    connections: BTreeMap<Connection, Client>,
-    /// Requests that the shaper holds, by the number it knows them by.
-    waiting: BTreeMap<u64, Held>,
-    /// Numbers connections and requests.
+    /// By their keys, in the order of the description.
+    endpoints: Vec<EndpointId>,
+    volumes: Slots<Served>,
+    volume_keys: BTreeMap<String, VolumeKey>,
+    connections: Slots<Client>,
+    /// Requests that the shaper or the wheel holds; it knows them by their places.
+    held: Slots<Held>,
+    /// Numbers requests; their delays are drawn by it.
     next_number: u64,
+    /// No request takes less, by the delay model.
+    least_delay_ns: u64,
+    now_ns: u64,
     released: Vec<Released>,
 }
 
 #[derive(Debug)]
-struct ServedVolume {
+struct Served {
+    name: String,
     subject: Subject,
-    /// Operations per second, which no change of the account touches.
-    ops: Limits,
-    /// One for each endpoint; in breakthrough mode the service states no limit for all together.
-    at: BTreeMap<String, VolumeId>,
+    /// at[endpoint]: in breakthrough mode the service states no limit for all endpoints together.
+    at: Vec<Option<VolumeId>>,
 }
 
 #[derive(Debug)]
 struct Client {
     flow: FlowId,
-    endpoint: String,
-    distance: Distance,
+    endpoint: EndpointKey,
     flow_subject: Subject,
     client_subject: Subject,
 }
@@ -94,6 +113,9 @@ pub enum ArriveError {
     /// The connection was closed, or there never was one.
     #[error("take request: the connection is not open")]
     NotOpen,
+    /// The volume was removed.
+    #[error("take request: the volume is no longer there")]
+    NoVolume,
     /// The endpoint of the connection does not serve this volume.
     #[error("take request: volume `{volume}` is not served at endpoint `{endpoint}`")]
     NotServed {
@@ -110,42 +132,38 @@ impl Service {
     /// # Errors
     /// All rules that the account breaks; none if the description came from `config::parse`.
     pub fn start(now_ns: u64, catalog: Catalog, config: Config) -> Result<Service, Vec<Breach>> {
-        let Config { account, endpoints, ops, limits, delay } = config;
-        let live = LiveAccount::start(catalog, account)?;
-        let mut shaper = Shaper::new(limits.flow());
-        let add = |endpoint: Endpoint| {
-            let id = shaper.add_endpoint(limits.limits(endpoint.throughput, endpoint.ops));
-            (endpoint.name.clone(), (endpoint, id))
-        };
-        let endpoints = endpoints.into_iter().map(add).collect();
+        let live = LiveAccount::start(catalog, config.account.clone())?;
+        let mut shaper = Shaper::new(config.limits.flow());
+        let add = |endpoint| shaper.add_endpoint(change::endpoint_limits(&config, endpoint));
+        let endpoints = config.endpoints.iter().map(add).collect();
         let mut service = Service {
             live,
-            limits,
-            delay,
+            config,
             shaper,
             wheel: Wheel::new(now_ns, WHEEL_CAPACITY),
             witness: Witness::default(),
             endpoints,
-            volumes: BTreeMap::new(),
-            connections: BTreeMap::new(),
-            waiting: BTreeMap::new(),
+            volumes: Slots::default(),
+            volume_keys: BTreeMap::new(),
+            connections: Slots::default(),
+            held: Slots::default(),
             next_number: 0,
+            least_delay_ns: 0,
+            now_ns,
             released: Vec::new(),
         };
-        let names = service.live.account().volumes.iter().map(|volume| volume.name.clone());
-        let limits: Vec<(String, Limits)> =
-            names.zip(ops.iter().map(|ops| service.limits.limits(None, *ops))).collect();
-        for (name, ops) in limits {
-            let subject = service.witness.volume(&name);
-            service.volumes.insert(name, ServedVolume { subject, ops, at: BTreeMap::new() });
-        }
-        service.apply_limits(now_ns);
+        service.apply(now_ns);
         Ok(service)
     }
 
-    /// The account as it is now.
+    /// The account as it is now, with what is remembered of each volume.
     pub const fn account(&self) -> &LiveAccount {
         &self.live
+    }
+
+    /// The description that is in force.
+    pub const fn config(&self) -> &Config {
+        &self.config
     }
 
     /// What was seen.
@@ -154,49 +172,61 @@ impl Service {
     }
 
     /// Requests that were taken and are not yet due.
-    pub fn held(&self) -> usize {
-        self.shaper.waiting() + self.wheel.len()
+    pub const fn held(&self) -> usize {
+        self.held.len()
     }
 
-    /// Steps to another account; limits in force change at once, for waiting requests too.
-    ///
-    /// # Errors
-    /// All rules that this would break; then nothing has changed.
-    pub fn change(&mut self, now_ns: u64, wanted: Account) -> Result<(), Vec<Breach>> {
-        self.live.change(now_ns, wanted)?;
-        self.apply_limits(now_ns);
-        Ok(())
+    /// The endpoint of this name.
+    pub fn endpoint_key(&self, name: &str) -> Option<EndpointKey> {
+        let index = self.config.endpoints.iter().position(|endpoint| endpoint.name == name)?;
+        Some(EndpointKey(index as u32))
     }
 
-    /// A client connected to an endpoint; `None` if there is no such endpoint.
+    /// The volume of this name.
+    pub fn volume_key(&self, name: &str) -> Option<VolumeKey> {
+        self.volume_keys.get(name).copied()
+    }
+
+    /// What a volume is called; `None` if it was removed.
+    pub fn volume_name(&self, volume: VolumeKey) -> Option<&str> {
+        self.volumes.get(volume.0).map(|served| served.name.as_str())
+    }
+
+    /// Notes what a volume holds; its quota cannot be made less than that.
+    pub fn set_used(&mut self, volume: VolumeKey, used: Bytes) {
+        if let Some(served) = self.volumes.get(volume.0) {
+            self.live.set_used(&served.name, used);
+        }
+    }
+
+    /// A client connected to an endpoint.
     ///
     /// * `flow` — names the connection in the witness' book, such as both addresses with ports
     /// * `client` — names the client there
-    pub fn connect(&mut self, endpoint: &str, flow: &str, client: &str) -> Option<Connection> {
-        let distance = self.endpoints.get(endpoint)?.0.distance;
-        let connection = Connection(self.number());
+    pub fn connect(&mut self, endpoint: EndpointKey, flow: &str, client: &str) -> Connection {
         let client = Client {
             flow: self.shaper.open_flow(),
-            endpoint: endpoint.to_owned(),
-            distance,
+            endpoint,
             flow_subject: self.witness.flow(flow),
             client_subject: self.witness.client(client),
         };
-        self.connections.insert(connection, client);
-        Some(connection)
+        Connection(self.connections.insert(client))
     }
 
-    /// The connection is gone; what it still waited for is dropped.
+    /// The connection is gone; what it still waited for is dropped. Requests that were given out as
+    /// due are answered or dropped by the caller all the same.
     pub fn disconnect(&mut self, now_ns: u64, connection: Connection) {
-        let Some(client) = self.connections.remove(&connection) else { return };
+        let now_ns = self.settle(now_ns);
+        let Some(client) = self.connections.remove(connection.0) else { return };
         for request in self.shaper.close_flow(now_ns, client.flow) {
-            if let Some(held) = self.waiting.remove(&request.token) {
+            if let Some(held) = self.held.remove(Place::from_bits(request.token)) {
                 self.witness.dropped(held.due.origin);
             }
         }
     }
 
-    /// A request came.
+    /// A request came. If nothing holds it, it is due at once and given back; otherwise it comes
+    /// out of [`Service::advance`].
     ///
     /// * `bytes` — that it reads or writes; 0 for all other procedures
     /// * `token` — whatever the caller knows it by
@@ -207,66 +237,71 @@ impl Service {
         &mut self,
         now_ns: u64,
         connection: Connection,
-        volume: &str,
+        volume: VolumeKey,
         procedure: Procedure,
         bytes: u64,
         token: u64,
-    ) -> Result<(), ArriveError> {
-        let client = self.connections.get(&connection).ok_or(ArriveError::NotOpen)?;
-        let served = self.volumes.get(volume);
-        let Some((served, id)) = served.and_then(|s| Some((s, *s.at.get(&client.endpoint)?)))
-        else {
-            let (volume, endpoint) = (volume.to_owned(), client.endpoint.clone());
-            return Err(ArriveError::NotServed { volume, endpoint });
+    ) -> Result<Option<Due>, ArriveError> {
+        let now_ns = self.settle(now_ns);
+        let client = self.connections.get(connection.0).ok_or(ArriveError::NotOpen)?;
+        let served = self.volumes.get(volume.0).ok_or(ArriveError::NoVolume)?;
+        let Some(id) = served.at[client.endpoint.0 as usize] else {
+            let endpoint = self.config.endpoints[client.endpoint.0 as usize].name.clone();
+            return Err(ArriveError::NotServed { volume: served.name.clone(), endpoint });
         };
         let origin = Origin {
             volume: served.subject,
             flow: client.flow_subject,
             client: client.client_subject,
         };
-        let (flow, distance) = (client.flow, client.distance);
         let due = Due {
             token,
             connection,
+            volume,
             procedure,
             arrived_ns: now_ns,
             qos_delay_ns: 0,
             due_ns: now_ns,
             origin,
         };
-        let number = self.number();
+        let distance = self.config.endpoints[client.endpoint.0 as usize].distance;
+        let flow = client.flow;
+        self.next_number += 1;
         self.witness.arrived(now_ns, origin);
-        self.waiting.insert(number, Held { number, due, distance });
-        self.shaper.arrive(now_ns, flow, Request { volume: id, bytes, token: number });
-        Ok(())
+        let held = Held { number: self.next_number, due, distance };
+        if !self.shaper.pass(now_ns, flow, id, bytes) {
+            let token = self.held.insert(held).to_bits();
+            self.shaper.arrive(now_ns, flow, Request { volume: id, bytes, token });
+            return Ok(None);
+        }
+        match delay_ns(&self.config, &held) {
+            0 => Ok(Some(due)),
+            delay_ns => {
+                self.delay(now_ns, delay_ns, held);
+                Ok(None)
+            }
+        }
     }
 
     /// Appends to `out` everything that is due by `now_ns`, in its order.
     pub fn advance(&mut self, now_ns: u64, out: &mut Vec<Due>) {
-        self.shaper.release(now_ns, &mut self.released);
-        for released in self.released.drain(..) {
-            let held = self.waiting.remove(&released.request.token);
-            let mut held = held.expect("the shaper gives back what it was given");
-            let kind = match held.due.procedure {
-                Procedure::Read => Kind::Read,
-                Procedure::Write => Kind::Write,
-                _ => Kind::Other,
-            };
-            let delay_ns = self.delay.draw_ns(held.distance, kind, held.number);
-            held.due.qos_delay_ns = now_ns.saturating_sub(released.arrived_ns);
-            held.due.due_ns = now_ns.saturating_add(delay_ns);
-            self.wheel.insert(held.due.due_ns, held);
-        }
-        let Service { wheel, connections, witness, .. } = self;
-        wheel.advance(now_ns, |_, held| match connections.contains_key(&held.due.connection) {
-            true => out.push(held.due),
-            false => witness.dropped(held.due.origin),
+        let now_ns = self.settle(now_ns);
+        let Service { wheel, held, connections, witness, .. } = self;
+        wheel.advance(now_ns, |_, place| {
+            let Held { due, .. } = held.remove(place).expect("the wheel has what is held");
+            match connections.get(due.connection.0) {
+                Some(_) => out.push(due),
+                None => witness.dropped(due.origin),
+            }
         });
     }
 
-    /// When to call [`Service::advance`] next; `None` while nothing waits.
+    /// When to call [`Service::advance`] next; `None` while nothing waits. What a limit lets go is
+    /// not due before the least delay is over, so nobody needs to come earlier for it.
     pub fn next_ns(&mut self) -> Option<u64> {
-        [self.shaper.next_ns(), self.wheel.next_ns()].into_iter().flatten().min()
+        let released_ns = self.shaper.next_ns();
+        let released_ns = released_ns.map(|at_ns| at_ns.saturating_add(self.least_delay_ns));
+        [released_ns, self.wheel.next_ns()].into_iter().flatten().min()
     }
 
     /// The answer to a request goes.
@@ -277,34 +312,48 @@ impl Service {
         self.witness.completed(due.origin, &Answer { procedure, bytes, failed, qos_delay_ns });
     }
 
-    fn number(&mut self) -> u64 {
-        self.next_number += 1;
-        self.next_number
+    /// A request that was due gets no answer, because its connection is gone.
+    pub fn dropped(&mut self, due: &Due) {
+        self.witness.dropped(due.origin);
     }
 
-    /// Brings the shaper to the account: new volumes, new limits, volumes that are gone.
-    fn apply_limits(&mut self, now_ns: u64) {
-        let account = self.live.account().clone();
-        for volume in &account.volumes {
-            let served = self.volumes.entry(volume.name.clone()).or_insert_with(|| ServedVolume {
-                subject: self.witness.volume(&volume.name),
-                ops: Limits::default(),
-                at: BTreeMap::new(),
-            });
-            let throughput = self.live.throughput_limit(volume);
-            let limits = Limits { ops: served.ops.ops, ..self.limits.limits(throughput, None) };
-            served.at.retain(|endpoint, _| volume.endpoints.contains(endpoint));
-            for name in &volume.endpoints {
-                let Some((_, endpoint)) = self.endpoints.get(name) else { continue };
-                match served.at.get(name) {
-                    Some(id) => self.shaper.set_volume_limits(now_ns, *id, limits),
-                    None => {
-                        let id = self.shaper.add_volume(*endpoint, limits);
-                        served.at.insert(name.clone(), id);
-                    }
-                }
-            }
+    /// Lets go from the limits what may go by now. The clock never goes back.
+    fn settle(&mut self, now_ns: u64) -> u64 {
+        self.now_ns = self.now_ns.max(now_ns);
+        if self.shaper.next_ns().is_some_and(|at_ns| at_ns <= self.now_ns) {
+            self.release();
         }
-        self.volumes.retain(|name, _| account.volume(name).is_some());
+        self.now_ns
     }
+
+    fn release(&mut self) {
+        let mut all = std::mem::take(&mut self.released);
+        self.shaper.release(self.now_ns, &mut all);
+        for released in all.drain(..) {
+            let place = Place::from_bits(released.request.token);
+            let held = self.held.get_mut(place).expect("the shaper has what is held");
+            held.due.qos_delay_ns = released.at_ns.saturating_sub(released.arrived_ns);
+            let delay_ns = delay_ns(&self.config, held);
+            held.due.due_ns = released.at_ns.saturating_add(delay_ns);
+            self.wheel.insert(held.due.due_ns, place);
+        }
+        self.released = all;
+    }
+
+    /// Lets a request take its time from now on.
+    fn delay(&mut self, now_ns: u64, delay_ns: u64, mut held: Held) {
+        held.due.due_ns = now_ns.saturating_add(delay_ns);
+        let place = self.held.insert(held);
+        self.wheel.insert(held.due.due_ns, place);
+    }
+}
+
+/// The time that storage takes for a request.
+fn delay_ns(config: &Config, held: &Held) -> u64 {
+    let kind = match held.due.procedure {
+        Procedure::Read => Kind::Read,
+        Procedure::Write => Kind::Write,
+        _ => Kind::Other,
+    };
+    config.delay.draw_ns(held.distance, kind, held.number)
 }

@@ -192,6 +192,12 @@ impl Oracle {
         let conforms = |meter: &Option<Gcra>, cost: u64| {
             meter.as_ref().is_none_or(|gcra| gcra.conforms_at_ns(now_ns, cost) == now_ns)
         };
+        // What costs nothing waits for nothing but its turn in its flow.
+        for (_, queue) in &mut self.flows {
+            if queue.front().is_some_and(|(_, _, cost)| *cost == 0) {
+                return queue.pop_front().map(|(sequence, ..)| sequence);
+            }
+        }
         // Per volume the first of those with room in their flow, if the volume has room for it.
         let mut candidates: Vec<Option<(usize, usize, u64)>> = vec![None; self.volumes.len()];
         for (index, (meter, queue)) in self.flows.iter().enumerate() {

@@ -4,7 +4,7 @@ use cloud::catalog::Catalog;
 use proptest::prelude::*;
 use units::Bytes;
 use volume::config::parse;
-use volume::service::{ArriveError, Connection, Due, Service};
+use volume::service::{ArriveError, Connection, Due, Service, VolumeKey};
 use volume::witness::{Counters, Procedure};
 
 /// 64 MiB/s, 1 ms for reads and 2 ms for writes, no burst.
@@ -56,8 +56,18 @@ fn run(service: &mut Service, bytes: u64, end_ns: u64) -> Vec<(u64, Due)> {
 }
 
 fn read(service: &mut Service, now_ns: u64, connection: Connection, token: u64) {
-    let taken = service.arrive(now_ns, connection, "vol1", Procedure::Read, 65_536, token);
-    assert_eq!(taken, Ok(()));
+    let volume = service.volume_key("vol1").unwrap();
+    let taken = service.arrive(now_ns, connection, volume, Procedure::Read, 65_536, token);
+    assert_eq!(taken, Ok(None), "it takes a millisecond at least");
+}
+
+fn connect(service: &mut Service, endpoint: &str, flow: &str) -> Connection {
+    let endpoint = service.endpoint_key(endpoint).unwrap();
+    service.connect(endpoint, flow, flow.split(':').next().unwrap())
+}
+
+fn key(service: &Service, volume: &str) -> VolumeKey {
+    service.volume_key(volume).unwrap()
 }
 
 fn counters(service: &Service, volume: &str) -> Counters {
@@ -68,11 +78,12 @@ fn counters(service: &Service, volume: &str) -> Counters {
 #[test]
 fn a_request_alone_takes_its_delay_and_waits_for_no_limit() {
     let mut service = service();
-    let near = service.connect("near", "a:1", "a").unwrap();
-    let far = service.connect("far", "b:1", "b").unwrap();
+    let near = connect(&mut service, "near", "a:1");
+    let far = connect(&mut service, "far", "b:1");
     read(&mut service, 1_000, near, 1);
-    service.arrive(1_000, near, "vol1", Procedure::Write, 0, 2).unwrap();
-    service.arrive(1_000, far, "vol2", Procedure::Getattr, 0, 3).unwrap();
+    let [vol1, vol2] = ["vol1", "vol2"].map(|name| key(&service, name));
+    service.arrive(1_000, near, vol1, Procedure::Write, 0, 2).unwrap();
+    service.arrive(1_000, far, vol2, Procedure::Getattr, 0, 3).unwrap();
     let answers = run(&mut service, 0, u64::MAX);
     let seen: Vec<(u64, u64, u64)> =
         answers.iter().map(|(at_ns, due)| (due.token, *at_ns, due.qos_delay_ns)).collect();
@@ -84,7 +95,7 @@ fn a_request_alone_takes_its_delay_and_waits_for_no_limit() {
 fn the_throughput_is_the_volumes_limit_and_the_witness_counted_it() {
     let mut service = service();
     let connections: Vec<Connection> =
-        (0..4).map(|i| service.connect("near", &format!("a:{i}"), "a").unwrap()).collect();
+        (0..4).map(|i| connect(&mut service, "near", &format!("a:{i}"))).collect();
     for token in 0..1024 {
         read(&mut service, 0, connections[token as usize % 4], token);
     }
@@ -107,15 +118,15 @@ fn the_throughput_is_the_volumes_limit_and_the_witness_counted_it() {
 #[test]
 fn a_resized_volume_is_quicker_at_once_with_requests_waiting() {
     let mut service = service();
-    let connection = service.connect("near", "a:1", "a").unwrap();
+    let connection = connect(&mut service, "near", "a:1");
     for token in 0..3072 {
         read(&mut service, 0, connection, token);
     }
     // What the limit lets go before 1 s is answered before 1.001 s.
     let first = run(&mut service, 65_536, 1_000_999_999).len();
     assert_eq!(first, 1024);
-    let mut wanted = service.account().account().clone();
-    wanted.volumes[0].quota = Bytes::gib(2 << 10);
+    let mut wanted = service.config().clone();
+    wanted.account.volumes[0].quota = Bytes::gib(2 << 10);
     service.change(1_001_000_000, wanted).unwrap();
     let second = run(&mut service, 65_536, 2_001_000_000 - 1).len();
     assert!((2046..=2049).contains(&second), "{second} at twice the rate");
@@ -124,7 +135,7 @@ fn a_resized_volume_is_quicker_at_once_with_requests_waiting() {
 #[test]
 fn a_connection_that_goes_leaves_nothing_outstanding() {
     let mut service = service();
-    let connection = service.connect("near", "a:1", "a").unwrap();
+    let connection = connect(&mut service, "near", "a:1");
     for token in 0..10 {
         read(&mut service, 0, connection, token);
     }
@@ -136,21 +147,33 @@ fn a_connection_that_goes_leaves_nothing_outstanding() {
     assert_eq!(run(&mut service, 0, u64::MAX), []);
     let seen = counters(&service, "vol1");
     assert_eq!((seen.arrived, seen.completed(), seen.outstanding), (10, 0, 0));
-    let late = service.arrive(600_000, connection, "vol1", Procedure::Read, 1, 1);
+    let volume = key(&service, "vol1");
+    let late = service.arrive(600_000, connection, volume, Procedure::Read, 1, 1);
     assert_eq!(late, Err(ArriveError::NotOpen));
 }
 
 #[test]
 fn a_volume_is_served_at_its_own_endpoint_only_and_while_it_is_there() {
     let mut service = service();
-    assert_eq!(service.connect("nowhere", "a:1", "a"), None);
-    let connection = service.connect("near", "a:1", "a").unwrap();
-    let wrong = service.arrive(0, connection, "vol2", Procedure::Read, 1, 1).unwrap_err();
+    assert_eq!(service.endpoint_key("nowhere"), None);
+    assert_eq!(service.volume_key("nothing"), None);
+    let [vol1, vol2] = ["vol1", "vol2"].map(|name| key(&service, name));
+    let connection = connect(&mut service, "near", "a:1");
+    let wrong = service.arrive(0, connection, vol2, Procedure::Read, 1, 1).unwrap_err();
     assert!(wrong.to_string().contains("volume `vol2` is not served at endpoint `near`"));
-    let mut wanted = service.account().account().clone();
-    wanted.volumes.remove(0);
+    let mut wanted = service.config().clone();
+    wanted.account.volumes.remove(0);
+    wanted.ops.remove(0);
+    let before = service.config().clone();
     service.change(0, wanted).unwrap();
-    assert!(service.arrive(0, connection, "vol1", Procedure::Read, 1, 1).is_err());
+    let gone = service.arrive(0, connection, vol1, Procedure::Read, 1, 1);
+    assert_eq!(gone, Err(ArriveError::NoVolume));
+    // One of the same name is another volume: who still has the old one's key has nothing.
+    service.change(0, before).unwrap();
+    let again = key(&service, "vol1");
+    assert_ne!(again, vol1);
+    assert!(service.arrive(0, connection, vol1, Procedure::Read, 1, 1).is_err());
+    assert!(service.arrive(0, connection, again, Procedure::Read, 1, 1).is_ok());
 }
 
 #[derive(Clone, Debug)]
@@ -190,7 +213,7 @@ proptest! {
                 Step::Connect(far) => {
                     let (at, volume) = if far { ("far", "vol2") } else { ("near", "vol1") };
                     let name = format!("c:{}", open.len());
-                    open.extend(service.connect(at, &name, "c").map(|c| (c, volume)));
+                    open.push((connect(&mut service, at, &name), volume));
                 }
                 Step::Disconnect(index) if index < open.len() => {
                     service.disconnect(now_ns, open.remove(index).0);
@@ -199,15 +222,16 @@ proptest! {
                     let (connection, volume) = open[index];
                     let procedure = if write { Procedure::Write } else { Procedure::Read };
                     token += 1;
+                    let volume = key(&service, volume);
                     let result =
                         service.arrive(now_ns, connection, volume, procedure, bytes, token);
-                    prop_assert_eq!(result, Ok(()));
+                    prop_assert_eq!(result, Ok(None));
                     taken.insert(token, (now_ns, connection));
                 }
                 Step::Disconnect(_) | Step::Arrive(..) => {}
                 Step::Resize(gib) => {
-                    let mut wanted = service.account().account().clone();
-                    wanted.volumes[0].quota = Bytes::gib(gib);
+                    let mut wanted = service.config().clone();
+                    wanted.account.volumes[0].quota = Bytes::gib(gib);
                     prop_assert!(service.change(now_ns, wanted).is_ok());
                 }
                 Step::Advance(by_ns) => {

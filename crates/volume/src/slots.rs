@@ -1,0 +1,98 @@
+//! Things by number, where the number of one that is gone names nothing.
+//!
+//! For: connections, volumes and held requests, which are looked up for each request and named by
+//! small keys that are copied about. Not for: order.
+
+/// Where something stands, and which of those that stood there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Place {
+    index: u32,
+    generation: u32,
+}
+
+impl Place {
+    /// As a number, for whoever carries numbers only.
+    pub(crate) const fn to_bits(self) -> u64 {
+        (self.generation as u64) << 32 | self.index as u64
+    }
+
+    /// The place that a number came from.
+    pub(crate) const fn from_bits(bits: u64) -> Place {
+        Place { index: bits as u32, generation: (bits >> 32) as u32 }
+    }
+}
+
+/// Things with their places; those of what was removed are used again.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Slot<T> {
+    generation: u32,
+    value: Option<T>,
+}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Slots<T> {
+        Slots { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slots<T> {
+    pub(crate) fn insert(&mut self, value: T) -> Place {
+        if let Some(index) = self.free.pop() {
+            let slot = &mut self.slots[index as usize];
+            slot.value = Some(value);
+            return Place { index, generation: slot.generation };
+        }
+        let index = u32::try_from(self.slots.len()).expect("fewer than 2^32 of a kind");
+        self.slots.push(Slot { generation: 0, value: Some(value) });
+        Place { index, generation: 0 }
+    }
+
+    pub(crate) fn get(&self, place: Place) -> Option<&T> {
+        let slot = self.slots.get(place.index as usize)?;
+        slot.value.as_ref().filter(|_| slot.generation == place.generation)
+    }
+
+    pub(crate) fn get_mut(&mut self, place: Place) -> Option<&mut T> {
+        let slot = self.slots.get_mut(place.index as usize)?;
+        slot.value.as_mut().filter(|_| slot.generation == place.generation)
+    }
+
+    pub(crate) fn remove(&mut self, place: Place) -> Option<T> {
+        let slot = self.slots.get_mut(place.index as usize)?;
+        if slot.generation != place.generation {
+            return None;
+        }
+        let value = slot.value.take()?;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(place.index);
+        Some(value)
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_of_what_is_gone_names_nothing_though_it_is_used_again() {
+        let mut slots = Slots::default();
+        let (a, b) = (slots.insert("a"), slots.insert("b"));
+        assert_eq!(slots.remove(a), Some("a"));
+        let c = slots.insert("c");
+        assert_eq!(Place::from_bits(c.to_bits()), c);
+        assert_eq!((slots.get(a), slots.get(b), slots.get(c)), (None, Some(&"b"), Some(&"c")));
+        assert_eq!((slots.remove(a), slots.len()), (None, 2));
+        assert_eq!(slots.get_mut(a), None);
+        assert_eq!((a.index, slots.slots.len()), (c.index, 2));
+    }
+}
