@@ -2,14 +2,13 @@
 //! directory if nothing else is in it. Links are never followed, and a name in the manifest can
 //! only mean an entry of the directory.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::directory::find_file;
-use crate::lock::lock;
+use crate::folder::{Folder, Place};
 use crate::making::remove_marks;
 use crate::manifest::Manifest;
+use crate::ours::find_file;
 use crate::place::our_directory;
 use crate::refusal::Refusal;
 
@@ -37,26 +36,30 @@ pub struct Left {
     pub reason: String,
 }
 
-/// Cleans the directory of ours that `path` is or holds.
+/// Cleans the directory of ours that `place` is or holds.
 ///
 /// # Errors
 /// There is none ([`Refusal::NothingOfOurs`]), its manifest cannot be understood, another run works
 /// in it, or the kernel refused to remove something; the manifest is then still there.
-pub fn clean(path: &Path) -> Result<Cleaned, Refusal> {
-    let nothing = || Refusal::NothingOfOurs { path: path.to_path_buf() };
-    let named = match fs::canonicalize(path) {
+pub fn clean(place: impl Into<Place>) -> Result<Cleaned, Refusal> {
+    let place = place.into();
+    let (path, folder) = (place.path(), place.folder()?);
+    let folder = folder.as_ref();
+    let nothing = || Refusal::NothingOfOurs { path: path.clone() };
+    let named = match folder.resolve(&path) {
         Ok(named) => named,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(Refusal::Missing { path: path.to_path_buf() });
+            return Err(Refusal::Missing { path });
         }
-        Err(error) => return Err(Refusal::io("find the way to", path, error)),
+        Err(error) => return Err(Refusal::io("find the way to", &path, error)),
     };
-    if !named.is_dir() {
-        return Err(Refusal::NotADirectory { path: path.to_path_buf() });
+    let found = folder.look(&named).map_err(|error| Refusal::io("look at", &named, error))?;
+    if !found.is_some_and(|found| found.is_directory()) {
+        return Err(Refusal::NotADirectory { path });
     }
-    let directory = our_directory(&named)?.ok_or_else(nothing)?;
-    let _lock = lock(&directory)?;
-    let manifest = Manifest::load(&directory)?.ok_or_else(nothing)?;
+    let directory = our_directory(folder, &named)?.ok_or_else(nothing)?;
+    let lock = folder.lock(&directory)?;
+    let manifest = Manifest::load_in(folder, &directory)?.ok_or_else(nothing)?;
 
     let mut cleaned = Cleaned {
         directory: directory.clone(),
@@ -66,13 +69,15 @@ pub fn clean(path: &Path) -> Result<Cleaned, Refusal> {
         left: Vec::new(),
     };
     for name in manifest.files.keys() {
-        remove_file_of_ours(&directory.join(name), &manifest, &mut cleaned)?;
+        lock.refuse_lost()?;
+        remove_file_of_ours(folder, &directory.join(name), &manifest, &mut cleaned)?;
     }
     // The manifest last: whatever happens before, the next `clean` knows what is ours.
-    remove_marks(&directory)?;
-    note_foreign_files(&directory, &mut cleaned)?;
+    remove_marks(folder, &directory)?;
+    note_foreign_files(folder, &directory, &mut cleaned)?;
     if cleaned.left.is_empty() {
-        fs::remove_dir(&directory)
+        folder
+            .remove_directory(&directory)
             .map_err(|error| Refusal::io("remove directory", &directory, error))?;
         cleaned.removed_directory = true;
     }
@@ -80,16 +85,17 @@ pub fn clean(path: &Path) -> Result<Cleaned, Refusal> {
 }
 
 fn remove_file_of_ours(
+    folder: &dyn Folder,
     path: &Path,
     manifest: &Manifest,
     cleaned: &mut Cleaned,
 ) -> Result<(), Refusal> {
-    match find_file(path, manifest) {
+    match find_file(folder, path, manifest) {
         Ok(None) => {}
         Ok(Some(found)) => {
-            fs::remove_file(path).map_err(|error| Refusal::io("remove", path, error))?;
+            folder.remove_file(path).map_err(|error| Refusal::io("remove", path, error))?;
             cleaned.removed_files += 1;
-            cleaned.removed_bytes += found.len();
+            cleaned.removed_bytes += found.size_bytes;
         }
         Err(Refusal::NotARegularFile { path, found }) => {
             let reason = format!("it is {found}, not the file that we made");
@@ -104,10 +110,14 @@ fn remove_file_of_ours(
     Ok(())
 }
 
-fn note_foreign_files(directory: &Path, cleaned: &mut Cleaned) -> Result<(), Refusal> {
-    let entries = fs::read_dir(directory).map_err(|error| Refusal::io("list", directory, error))?;
-    for entry in entries {
-        let path = entry.map_err(|error| Refusal::io("list", directory, error))?.path();
+fn note_foreign_files(
+    folder: &dyn Folder,
+    directory: &Path,
+    cleaned: &mut Cleaned,
+) -> Result<(), Refusal> {
+    let names = folder.list(directory).map_err(|error| Refusal::io("list", directory, error))?;
+    for name in names {
+        let path = directory.join(name);
         if !cleaned.left.iter().any(|left| left.path == path) {
             cleaned.left.push(Left { path, reason: "we did not make it".to_owned() });
         }

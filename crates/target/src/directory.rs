@@ -6,22 +6,20 @@
 //! there), [`Survey::claim`] makes, marks and locks. Not here: what is written ([`crate::fill`]),
 //! and whether it is still what was written ([`crate::truth`]).
 
-use std::fs::{self, Metadata};
-use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use rustix::fs::Access;
 use workload::plan::{FileSet, Plan};
 
+use crate::folder::{Folder, Lock, Place};
 use crate::identity::FileIdentity;
-use crate::lock::{Locked, lock};
 use crate::making::{holds_only_marks, making_in, remove_marks, remove_unfinished, take_back};
-use crate::manifest::{FileRecord, FileState, Manifest, sync_directory};
-use crate::place::{State, find_place, refuse_missing_mount};
+use crate::manifest::Manifest;
+use crate::ours::{find_file, is_complete, missing_files, whole_sets};
+use crate::place::{State, find_place};
 use crate::refusal::{Overrides, Refusal};
-use crate::storage::{self, DirectIo, Storage};
+use crate::storage::{DirectIo, Storage};
 use crate::truth::Truth;
 
 /// What a plan needs of a directory.
@@ -64,6 +62,7 @@ pub struct Survey {
     pub needed_bytes: u64,
     /// Space that there is.
     pub free_bytes: u64,
+    folder: Arc<dyn Folder>,
     state: State,
     manifest: Option<Manifest>,
     filesystem_id: String,
@@ -85,45 +84,56 @@ pub struct ToWrite {
 /// A directory that is ours: marked, locked against other runs, and on known storage.
 #[derive(Debug)]
 pub struct TargetDirectory {
+    pub(crate) folder: Arc<dyn Folder>,
     pub(crate) path: PathBuf,
     pub(crate) manifest: Manifest,
     wanted: Wanted,
     refill: bool,
     storage: Storage,
     /// Its lock ends with it.
-    _lock: Locked,
+    lock: Box<dyn Lock>,
 }
 
 /// Surveys and claims at once.
 ///
 /// # Errors
 /// See [`survey`] and [`Survey::claim`].
-pub fn open(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<TargetDirectory, Refusal> {
-    survey(path, wanted, overrides)?.claim()
+pub fn open(
+    place: impl Into<Place>,
+    wanted: Wanted,
+    overrides: Overrides,
+) -> Result<TargetDirectory, Refusal> {
+    survey(place, wanted, overrides)?.claim()
 }
 
-/// Checks everything about `path` that can be checked without writing: for the whole plan, before
-/// its first byte.
+/// Checks everything about the place that can be checked without writing: for the whole plan,
+/// before its first byte.
 ///
 /// # Errors
 /// The first refusal that `overrides` does not allow.
-pub fn survey(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<Survey, Refusal> {
-    let place = find_place(path, overrides)?;
+pub fn survey(
+    place: impl Into<Place>,
+    wanted: Wanted,
+    overrides: Overrides,
+) -> Result<Survey, Refusal> {
+    let place = place.into();
+    let (path, shared) = (place.path(), place.folder()?);
+    let (path, folder) = (path.as_path(), shared.as_ref());
+    let place = find_place(folder, path, overrides)?;
     // What exists of the way to the place: the place itself, or the directory it will be made in.
     let is_new = place.state == State::New;
     let existing = if is_new { parent_of(&place.path) } else { &place.path };
 
-    let space = storage::space(existing)?;
+    let space = folder.space(existing)?;
     if space.read_only {
         return Err(Refusal::ReadOnly { path: path.to_path_buf() });
     }
     if !overrides.not_a_mount {
-        refuse_missing_mount(path, existing)?;
+        folder.refuse_missing_mount(path, existing)?;
     }
-    rustix::fs::access(existing, Access::WRITE_OK | Access::EXEC_OK)
-        .map_err(|error| Refusal::io("write into", existing, error))?;
+    folder.may_write_into(existing).map_err(|error| Refusal::io("write into", existing, error))?;
 
-    let mut manifest = if is_new { None } else { Manifest::load(&place.path)? };
+    let mut manifest = if is_new { None } else { Manifest::load_in(folder, &place.path)? };
     if let Some(manifest) = &mut manifest
         && is_other_filesystem(manifest, &space.filesystem_id)
     {
@@ -139,7 +149,7 @@ pub fn survey(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<Surve
     }
     let (to_write, needed_bytes) = match &manifest {
         None => whole_sets(&wanted),
-        Some(manifest) => missing_files(&place.path, manifest, &wanted, overrides.refill)?,
+        Some(manifest) => missing_files(folder, &place.path, manifest, &wanted, overrides.refill)?,
     };
     let with_reserve = needed_bytes.saturating_add(reserve_bytes(needed_bytes));
     if with_reserve > space.free_bytes && !overrides.ignore_free_space {
@@ -155,6 +165,7 @@ pub fn survey(path: &Path, wanted: Wanted, overrides: Overrides) -> Result<Surve
         to_write,
         needed_bytes,
         free_bytes: space.free_bytes,
+        folder: shared,
         state: place.state,
         manifest,
         filesystem_id: space.filesystem_id,
@@ -172,10 +183,11 @@ impl Survey {
     /// left.
     pub fn inspect(mut self) -> Result<Survey, Refusal> {
         let Some(manifest) = &self.manifest else { return Ok(self) };
-        drop(lock(&self.place)?);
+        let folder = self.folder.as_ref();
+        folder.refuse_in_use(&self.place)?;
         let data_seed = self.wanted.data_seed;
         for set in &self.wanted.file_sets {
-            let truth = Truth::looking(&self.place, manifest, data_seed, set);
+            let truth = Truth::looking(folder, &self.place, manifest, data_seed, set);
             if !self.overrides.refill {
                 truth.check(set)?;
                 continue;
@@ -212,39 +224,45 @@ impl Survey {
     /// other names goes first.
     fn make(self) -> Result<TargetDirectory, Refusal> {
         let parent = parent_of(&self.place).to_path_buf();
-        remove_unfinished(&parent)?;
-        let making = making_in(&parent);
-        fs::create_dir(&making).map_err(|error| Refusal::io("make directory", &making, error))?;
-        let made = lock(&making).and_then(|lock| self.mark(&making, lock)).and_then(|claimed| {
-            fs::rename(&making, &self.place)
-                .and_then(|()| sync_directory(&parent))
+        let folder = self.folder.as_ref();
+        remove_unfinished(folder, &parent)?;
+        let making = making_in(folder, &parent);
+        folder
+            .make_directory(&making)
+            .map_err(|error| Refusal::io("make directory", &making, error))?;
+        let made = folder.lock(&making).and_then(|lock| self.mark(&making, lock));
+        let made = made.and_then(|claimed| {
+            folder
+                .rename(&making, &self.place)
+                .and_then(|()| folder.sync_directory(&parent))
                 .map_err(|error| Refusal::io("make directory", &self.place, error))?;
             Ok(claimed)
         });
         match made {
             Ok(claimed) => Ok(TargetDirectory { path: self.place, ..claimed }),
-            Err(refusal) => Err(take_back(&making, refusal)),
+            Err(refusal) => Err(take_back(folder, &making, refusal)),
         }
     }
 
-    fn mark(&self, making: &Path, lock: Locked) -> Result<TargetDirectory, Refusal> {
-        let storage = storage::probe(making)?;
+    fn mark(&self, making: &Path, lock: Box<dyn Lock>) -> Result<TargetDirectory, Refusal> {
+        let storage = self.folder.probe(making)?;
         refuse_without_direct_io(&self.place, &self.wanted, &storage)?;
         let manifest = Manifest::new(self.filesystem_id.clone(), unix_ms(SystemTime::now()));
-        manifest.save(making)?;
+        manifest.save_in(self.folder.as_ref(), making)?;
         Ok(self.claimed(making, manifest, storage, lock))
     }
 
     /// Takes the directory that is there.
     fn take(self) -> Result<TargetDirectory, Refusal> {
-        let lock = lock(&self.place)?;
+        let folder = self.folder.as_ref();
+        let lock = folder.lock(&self.place)?;
         // Another run may have changed it since the survey; from here on it cannot.
-        match Manifest::load(&self.place)? {
+        match Manifest::load_in(folder, &self.place)? {
             Some(manifest) => self.take_marked(manifest, lock),
-            None if self.state == State::Unmarked && holds_only_marks(&self.place)? => {
+            None if self.state == State::Unmarked && holds_only_marks(folder, &self.place)? => {
                 let marked = self.mark(&self.place, lock);
                 // The directory itself was there before.
-                marked.map_err(|cause| match remove_marks(&self.place) {
+                marked.map_err(|cause| match remove_marks(folder, &self.place) {
                     Ok(()) => cause,
                     Err(left) => {
                         Refusal::LeftBehind { cause: Box::new(cause), left: Box::new(left) }
@@ -255,20 +273,26 @@ impl Survey {
         }
     }
 
-    fn take_marked(self, mut manifest: Manifest, lock: Locked) -> Result<TargetDirectory, Refusal> {
-        let storage = storage::probe(&self.place)?;
+    fn take_marked(
+        self,
+        mut manifest: Manifest,
+        lock: Box<dyn Lock>,
+    ) -> Result<TargetDirectory, Refusal> {
+        let storage = self.folder.probe(&self.place)?;
         refuse_without_direct_io(&self.place, &self.wanted, &storage)?;
         if manifest.filesystem_id != self.filesystem_id {
             if is_other_filesystem(&manifest, &self.filesystem_id) {
                 // The user has said that this copy is ours: its files are, too.
                 for (name, record) in &mut manifest.files {
-                    let found = self.place.join(name).symlink_metadata().ok();
+                    let path = self.place.join(name);
+                    let found = self.folder.look(&path);
+                    let found = found.map_err(|error| Refusal::io("look at", &path, error))?;
                     record.identity =
                         found.and_then(|found| FileIdentity::of(&found, &storage.filesystem));
                 }
             }
             manifest.filesystem_id.clone_from(&self.filesystem_id);
-            manifest.save(&self.place)?;
+            manifest.save_in(self.folder.as_ref(), &self.place)?;
         }
         Ok(self.claimed(&self.place, manifest, storage, lock))
     }
@@ -278,15 +302,16 @@ impl Survey {
         path: &Path,
         manifest: Manifest,
         storage: Storage,
-        lock: Locked,
+        lock: Box<dyn Lock>,
     ) -> TargetDirectory {
         TargetDirectory {
+            folder: Arc::clone(&self.folder),
             path: path.to_path_buf(),
             manifest,
             wanted: self.wanted.clone(),
             refill: self.overrides.refill,
             storage,
-            _lock: lock,
+            lock,
         }
     }
 }
@@ -317,6 +342,29 @@ impl TargetDirectory {
         self.refill
     }
 
+    /// Whether everything still is as it was when the run began, as far as it can be seen without
+    /// reading: the directory is still ours alone, and no file was replaced, removed or given a
+    /// second name. To be asked at the end of a run, whose figures are worth nothing otherwise.
+    ///
+    /// # Errors
+    /// [`Refusal::TakenOver`], or the first file that is not what it was.
+    pub fn refuse_changed(&self) -> Result<(), Refusal> {
+        self.refuse_lost_lock()?;
+        for set in &self.wanted.file_sets {
+            for index in 0..set.files {
+                let path = self.file_path(set, index);
+                if find_file(self.folder.as_ref(), &path, &self.manifest)?.is_none() {
+                    return Err(Refusal::Gone { path });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn refuse_lost_lock(&self) -> Result<(), Refusal> {
+        self.lock.refuse_lost()
+    }
+
     /// What is known of the files.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -333,20 +381,15 @@ impl TargetDirectory {
     }
 
     fn is_complete(&self, set: &FileSet, index: u32) -> bool {
-        is_complete(&self.path, &self.manifest, set, index, self.wanted.data_seed)
+        is_complete(
+            self.folder.as_ref(),
+            &self.path,
+            &self.manifest,
+            set,
+            index,
+            self.wanted.data_seed,
+        )
     }
-}
-
-/// Whether file `index` of `set` in `place` was finished as the plan wants it, and is there.
-pub(crate) fn is_complete(
-    place: &Path,
-    manifest: &Manifest,
-    set: &FileSet,
-    index: u32,
-    data_seed: u64,
-) -> bool {
-    is_recorded(manifest, set, index, data_seed)
-        && place.join(set.file_name(index)).symlink_metadata().is_ok()
 }
 
 /// Whether our mark was made on another file system than the one `found`. One without identity
@@ -377,103 +420,10 @@ fn refuse_without_direct_io(
     }
 }
 
-/// All that a directory without files needs.
-fn whole_sets(wanted: &Wanted) -> (Vec<ToWrite>, u64) {
-    let to_write: Vec<ToWrite> = wanted
-        .file_sets
-        .iter()
-        .map(|set| ToWrite {
-            stream: set.stream.clone(),
-            files: set.files,
-            bytes: set.total_bytes(),
-        })
-        .collect();
-    let bytes = to_write.iter().map(|set| set.bytes).sum();
-    (to_write, bytes)
-}
-
-/// What has to be written beside what is there, and the space it takes.
-fn missing_files(
-    place: &Path,
-    manifest: &Manifest,
-    wanted: &Wanted,
-    refill: bool,
-) -> Result<(Vec<ToWrite>, u64), Refusal> {
-    let mut to_write = Vec::new();
-    let mut needed_bytes = 0;
-    for set in &wanted.file_sets {
-        let mut missing = ToWrite { stream: set.stream.clone(), files: 0, bytes: 0 };
-        for index in 0..set.files {
-            let found = find_file(&place.join(set.file_name(index)), manifest)?;
-            let complete = is_recorded(manifest, set, index, wanted.data_seed);
-            if !complete || found.is_none() {
-                missing.files += 1;
-                missing.bytes += set.file_size_bytes;
-            }
-            if !complete || found.is_none() || refill {
-                // In units of 512 bytes whatever the file system's own unit: stat(2).
-                let allocated = found.map_or(0, |found| found.blocks() * 512);
-                needed_bytes += set.file_size_bytes.saturating_sub(allocated);
-            }
-        }
-        if missing.files > 0 {
-            to_write.push(missing);
-        }
-    }
-    Ok((to_write, needed_bytes))
-}
-
-/// Looks at a file by a name of ours, and refuses if it is not one that we made.
-pub(crate) fn find_file(path: &Path, manifest: &Manifest) -> Result<Option<Metadata>, Refusal> {
-    let found = match path.symlink_metadata() {
-        Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Refusal::io("look at", path, error)),
-    };
-    let path = path.to_path_buf();
-    if !found.is_file() {
-        return Err(Refusal::NotARegularFile { path, found: kind_of(&found) });
-    }
-    if found.nlink() > 1 {
-        // Its bytes are also someone else's file by another name.
-        return Err(Refusal::NotARegularFile { path, found: "a file with a second name" });
-    }
-    let name = path.file_name().and_then(|name| name.to_str());
-    let Some(record) = name.and_then(|name| manifest.files.get(name)) else {
-        return Err(Refusal::ForeignFile { path });
-    };
-    match &record.identity {
-        Some(identity) if !identity.may_be(&found) => Err(Refusal::Replaced { path }),
-        _ => Ok(Some(found)),
-    }
-}
-
-fn is_recorded(manifest: &Manifest, set: &FileSet, index: u32, data_seed: u64) -> bool {
-    let wanted = FileRecord::wanted(set, index, data_seed);
-    debug_assert_eq!(wanted.state, FileState::Complete);
-    manifest.files.get(&set.file_name(index)).is_some_and(|record| record.is(&wanted))
-}
-
 /// What a file system takes for its own records, on top of the data: a hundredth (extent trees,
 /// checksums of copy-on-write file systems), and room to replace the manifest.
 const fn reserve_bytes(needed_bytes: u64) -> u64 {
     if needed_bytes == 0 { 0 } else { needed_bytes / 100 + (1 << 20) }
-}
-
-/// What something is, in words.
-pub(crate) fn kind_of(found: &Metadata) -> &'static str {
-    let kind = found.file_type();
-    if kind.is_file() {
-        "a regular file"
-    } else if kind.is_dir() {
-        "a directory"
-    } else if kind.is_symlink() {
-        "a symbolic link"
-    } else if kind.is_block_device() || kind.is_char_device() {
-        "a device"
-    } else {
-        "a pipe or socket"
-    }
 }
 
 fn parent_of(path: &Path) -> &Path {

@@ -6,29 +6,28 @@
 //! contiguous; the reserved extents are then all written. Not here: whether files are still what
 //! was written ([`crate::truth`]).
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use rustix::fs::{FallocateFlags, OFlags};
 use workload::data::TileMaker;
 use workload::plan::FileSet;
 
 use crate::aligned::AlignedBuffer;
-use crate::directory::{TargetDirectory, find_file};
+use crate::directory::TargetDirectory;
+use crate::folder::{FillFile, Synced};
 use crate::identity::FileIdentity;
 use crate::manifest::{FileRecord, FileState};
+use crate::ours::find_file;
 use crate::refusal::Refusal;
-use crate::storage::{DirectIo, flags};
+use crate::storage::DirectIo;
 
 /// Bytes of one write. Large enough that the storage, not the call, is what takes time.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// Outstanding writes.
-const WRITERS: usize = 4;
+/// How often the same files are written, where the server loses what was not yet committed.
+const WRITE_TRIES: u32 = 5;
 /// Files that are open at once; their records change together, so that many small files do not cost
 /// as many syncs of the manifest.
 const BATCH_FILES: usize = 64;
@@ -70,9 +69,7 @@ pub enum FillError {
 struct OpenFile {
     index: u32,
     path: PathBuf,
-    /// Opened with O_DIRECT, where that works.
-    direct: Option<File>,
-    buffered: File,
+    file: Box<dyn FillFile>,
     identity: Identity,
 }
 
@@ -82,9 +79,10 @@ type Identity = Option<FileIdentity>;
 /// What the writers share.
 struct Batch<'a> {
     maker: &'a TileMaker,
-    files: &'a [OpenFile],
+    files: Vec<&'a OpenFile>,
     size_bytes: u64,
-    offset_align_bytes: u64,
+    /// Writes that are kept outstanding.
+    writers: usize,
     /// The next chunk to be written, counted over all files of the batch.
     next: AtomicUsize,
     /// Set when a writer failed: the others end too.
@@ -121,19 +119,16 @@ impl TargetDirectory {
             }
             let batch = Batch {
                 maker: &maker,
-                files: &files,
+                files: files.iter().collect(),
                 size_bytes: set.file_size_bytes,
-                offset_align_bytes: self.offset_align_bytes(),
+                writers: self.folder.fill_writers(),
                 next: AtomicUsize::new(0),
                 failed: AtomicBool::new(false),
                 stop,
             };
             written_bytes =
-                batch.write(written_bytes, &mut |bytes| progress(bytes, total_bytes))?;
-            for file in &files {
-                let synced = file.buffered.sync_all();
-                synced.map_err(|error| failure("sync", &file.path, written_bytes, error))?;
-            }
+                batch.write_durably(written_bytes, &mut |bytes| progress(bytes, total_bytes))?;
+            self.refuse_lost_lock()?;
             self.record(set, indexes, FileState::Complete, &made)?;
         }
         Ok(written_bytes)
@@ -145,9 +140,9 @@ impl TargetDirectory {
         set: &FileSet,
         indexes: &[u32],
     ) -> Result<Vec<Identity>, Refusal> {
-        let filesystem = &self.storage().filesystem;
+        let (folder, filesystem) = (self.folder.as_ref(), &self.storage().filesystem);
         let identity = |index: &u32| {
-            let found = find_file(&self.file_path(set, *index), &self.manifest)?;
+            let found = find_file(folder, &self.file_path(set, *index), &self.manifest)?;
             Ok(found.and_then(|found| FileIdentity::of(&found, filesystem)))
         };
         indexes.iter().map(identity).collect()
@@ -166,14 +161,7 @@ impl TargetDirectory {
             let record = FileRecord { state, identity: *identity, ..wanted };
             self.manifest.files.insert(set.file_name(*index), record);
         }
-        self.manifest.save(&self.path)
-    }
-
-    fn offset_align_bytes(&self) -> u64 {
-        match self.storage().direct {
-            DirectIo::Supported { offset_align_bytes } => offset_align_bytes,
-            DirectIo::Unsupported { .. } => 1,
-        }
+        self.manifest.save_in(self.folder.as_ref(), &self.path)
     }
 
     fn open_for_fill(
@@ -183,17 +171,9 @@ impl TargetDirectory {
         written_bytes: u64,
     ) -> Result<OpenFile, FillError> {
         let path = self.file_path(set, index);
-        let open = |extra: OFlags| {
-            OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .custom_flags(flags(OFlags::NOFOLLOW | extra))
-                .open(&path)
-        };
         let failed = |error| failure("open for the fill", &path, written_bytes, error);
-        let buffered = open(OFlags::empty()).map_err(failed)?;
-        let found = buffered.metadata().map_err(failed)?;
+        let mut file = self.folder.open_for_fill(&path).map_err(failed)?;
+        let found = file.look().map_err(failed)?;
         // Nothing was written yet: a file that came in between is as it was.
         let record = self.manifest.files.get(&set.file_name(index));
         let known = record.and_then(|record| record.identity);
@@ -201,31 +181,56 @@ impl TargetDirectory {
             return Err(FillError::Refused(Refusal::Replaced { path }));
         }
         let identity = FileIdentity::of(&found, &self.storage().filesystem);
-        let sized = || -> io::Result<Option<File>> {
-            // Longer than wanted: an earlier set of this name. Shorter: the writes will extend it.
-            if found.len() > set.file_size_bytes {
-                buffered.set_len(set.file_size_bytes)?;
-            }
-            match self.storage().direct.is_supported() {
-                true => open(OFlags::DIRECT).map(Some),
-                false => Ok(None),
-            }
-        };
-        let direct = sized().map_err(failed)?;
-        reserve(&buffered, set.file_size_bytes)
+        // Longer than wanted: an earlier set of this name. Shorter: the writes will extend it.
+        if found.size_bytes > set.file_size_bytes {
+            file.cut(set.file_size_bytes).map_err(failed)?;
+        }
+        if let DirectIo::Supported { offset_align_bytes } = self.storage().direct {
+            file.write_directly(offset_align_bytes).map_err(failed)?;
+        }
+        file.reserve(set.file_size_bytes)
             .map_err(|error| failure("reserve space for", &path, written_bytes, error))?;
-        Ok(OpenFile { index, path, direct, buffered, identity })
+        Ok(OpenFile { index, path, file, identity })
     }
 }
 
-/// Reserves the file's space, where the file system knows how to.
-fn reserve(file: &File, size_bytes: u64) -> io::Result<()> {
-    if size_bytes == 0 {
-        return Ok(());
+impl<'a> Batch<'a> {
+    /// Writes all chunks of all files until the storage says that they are there to stay.
+    fn write_durably(
+        mut self,
+        before: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<u64, FillError> {
+        let written = self.write(before, progress)?;
+        for _ in 1..WRITE_TRIES {
+            self.files = self.lost(written)?;
+            if self.files.is_empty() {
+                return Ok(written);
+            }
+            self.next = AtomicUsize::new(0);
+            // Told already: what is written again is no progress.
+            self.write(before, &mut |_| {})?;
+        }
+        match self.lost(written)?.first() {
+            None => Ok(written),
+            Some(file) => {
+                let why = "the server was started anew again and again, and lost what was written";
+                Err(failure("write", &file.path, written, io::Error::other(why)))
+            }
+        }
     }
-    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size_bytes) {
-        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => Ok(()),
-        other => Ok(other?),
+
+    /// Makes all files durable, and returns those that have to be written again.
+    fn lost(&self, written: u64) -> Result<Vec<&'a OpenFile>, FillError> {
+        let mut lost = Vec::new();
+        for file in &self.files {
+            let synced = file.file.sync();
+            match synced.map_err(|error| failure("sync", &file.path, written, error))? {
+                Synced::Durable => {}
+                Synced::Lost => lost.push(*file),
+            }
+        }
+        Ok(lost)
     }
 }
 
@@ -235,7 +240,7 @@ impl Batch<'_> {
     fn write(&self, before: u64, progress: &mut dyn FnMut(u64)) -> Result<u64, FillError> {
         let (sender, receiver) = mpsc::channel::<Result<u64, FillError>>();
         thread::scope(|scope| {
-            for _ in 0..WRITERS.min(self.chunks()) {
+            for _ in 0..self.writers.min(self.chunks()) {
                 let sender = sender.clone();
                 scope.spawn(move || self.write_chunks(&sender));
             }
@@ -279,7 +284,7 @@ impl Batch<'_> {
             let result = if (self.stop)() {
                 Err(FillError::Stopped)
             } else {
-                let file = &self.files[chunk / self.chunks_per_file()];
+                let file = self.files[chunk / self.chunks_per_file()];
                 let offset = (chunk % self.chunks_per_file()) as u64 * CHUNK_BYTES;
                 self.write_chunk(file, offset, buffer.as_mut())
                     .map_err(|error| failure("write", &file.path, 0, error))
@@ -298,42 +303,12 @@ impl Batch<'_> {
         // The last tile of a file may be cut off, and is made whole in memory.
         let in_tiles = len.next_multiple_of(self.maker.tile_bytes());
         self.maker.fill(file.index, offset, 0, &mut buffer[..in_tiles]);
-        let aligned = (len as u64).is_multiple_of(self.offset_align_bytes);
-        match &file.direct {
-            Some(direct) if aligned => {
-                write_all(direct, &buffer[..len], offset, self.offset_align_bytes)?;
-            }
-            _ => write_all(&file.buffered, &buffer[..len], offset, 1)?,
-        }
+        file.file.write_all_at(&buffer[..len], offset)?;
         Ok(len as u64)
     }
 }
 
-/// Writes everything, going on after a short write at a multiple of `align_bytes`.
-fn write_all(file: &File, bytes: &[u8], offset: u64, align_bytes: u64) -> io::Result<()> {
-    let mut done = 0;
-    while done < bytes.len() {
-        match file.write_at(&bytes[done..], offset + done as u64) {
-            Ok(count) => {
-                let count = (count as u64 / align_bytes * align_bytes) as usize;
-                if count == 0 {
-                    return Err(io::ErrorKind::WriteZero.into());
-                }
-                done += count;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-fn failure(
-    action: &'static str,
-    path: &std::path::Path,
-    written_bytes: u64,
-    source: io::Error,
-) -> FillError {
+fn failure(action: &'static str, path: &Path, written_bytes: u64, source: io::Error) -> FillError {
     let path = path.to_path_buf();
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

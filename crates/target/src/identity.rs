@@ -4,11 +4,9 @@
 //! keeps them; both are kept in the manifest when the file is made. A name alone says nothing: who
 //! moves a file of his own over ours must not lose it to the next refill or to `clean`.
 
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
-use std::time::SystemTime;
-
 use serde::{Deserialize, Serialize};
+
+use crate::folder::Entry;
 
 /// What tells a file from another one of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,33 +28,31 @@ const NUMBERED_AS_MOUNTED: [&str; 5] = ["fuse", "cifs", "smb", "9p", "overlay"];
 
 impl FileIdentity {
     /// The identity of what was `found` on `filesystem`; `None` where the file system gives none.
-    pub(crate) fn of(found: &Metadata, filesystem: &str) -> Option<FileIdentity> {
+    pub(crate) fn of(found: &Entry, filesystem: &str) -> Option<FileIdentity> {
         let lasting = !NUMBERED_AS_MOUNTED.contains(&filesystem)
             && !filesystem.starts_with(crate::storage::UNKNOWN_FILESYSTEM);
         let identity = FileIdentity {
-            inode: lasting.then(|| found.ino()),
-            created_unix_ns: created_unix_ns(found),
+            inode: lasting.then_some(found.inode),
+            created_unix_ns: found.created_unix_ns,
         };
         (identity.inode.is_some() || identity.created_unix_ns.is_some()).then_some(identity)
     }
 
     /// Whether `found` may be this file: nothing that is known of both differs.
-    pub(crate) fn may_be(&self, found: &Metadata) -> bool {
-        let created = created_unix_ns(found);
-        self.inode.is_none_or(|inode| inode == found.ino())
-            && self.created_unix_ns.zip(created).is_none_or(|(made, found)| made == found)
+    pub(crate) fn may_be(&self, found: &Entry) -> bool {
+        let created = self.created_unix_ns.zip(found.created_unix_ns);
+        self.inode.is_none_or(|inode| inode == found.inode)
+            && created.is_none_or(|(made, found)| made == found)
     }
-}
-
-fn created_unix_ns(found: &Metadata) -> Option<u64> {
-    let since = found.created().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    // Some file systems answer with zero where they do not know.
-    u64::try_from(since.as_nanos()).ok().filter(|ns| *ns > 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn entry(path: &std::path::Path) -> Entry {
+        Entry::from(&path.metadata().unwrap())
+    }
 
     #[test]
     fn a_file_is_itself_after_it_was_written_and_not_another_one() {
@@ -64,16 +60,16 @@ mod tests {
         let (ours, other) = (directory.path().join("a"), directory.path().join("b"));
         std::fs::write(&ours, "1").unwrap();
         std::fs::write(&other, "1").unwrap();
-        let identity = FileIdentity::of(&ours.metadata().unwrap(), "ext4").unwrap();
+        let identity = FileIdentity::of(&entry(&ours), "ext4").unwrap();
         std::fs::write(&ours, "longer").unwrap();
-        assert!(identity.may_be(&ours.metadata().unwrap()));
-        assert!(!identity.may_be(&other.metadata().unwrap()));
+        assert!(identity.may_be(&entry(&ours)));
+        assert!(!identity.may_be(&entry(&other)));
     }
 
     #[test]
     fn an_inode_number_that_was_given_again_is_told_by_the_moment_of_creation() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let found = file.path().metadata().unwrap();
+        let found = entry(file.path());
         let identity = FileIdentity::of(&found, "ext4").unwrap();
         let created_unix_ns = identity.created_unix_ns.expect("this file system keeps it");
         let earlier =
@@ -84,7 +80,7 @@ mod tests {
     #[test]
     fn inode_numbers_that_do_not_last_are_not_kept() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let found = file.path().metadata().unwrap();
+        let found = entry(file.path());
         for filesystem in ["fuse", "overlay", "file system 0x1234"] {
             let identity = FileIdentity::of(&found, filesystem);
             assert_eq!(identity.and_then(|identity| identity.inode), None, "{filesystem}");
@@ -95,6 +91,6 @@ mod tests {
     fn nothing_known_is_no_difference() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let unknown = FileIdentity { inode: None, created_unix_ns: None };
-        assert!(unknown.may_be(&file.path().metadata().unwrap()));
+        assert!(unknown.may_be(&entry(file.path())));
     }
 }

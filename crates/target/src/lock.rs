@@ -9,6 +9,8 @@ use rustix::fs::FlockOperation;
 
 use crate::refusal::Refusal;
 
+/// The name of the lease that is a lock where a file system has no locks of its own.
+pub(crate) const LEASE_NAME: &str = ".fourcorners.lock";
 /// A directory that is replaced while it is locked is locked again this often.
 const LOCK_TRIES: u32 = 4;
 
@@ -37,7 +39,7 @@ fn lock_with(
     directory: &Path,
     mut open: impl FnMut() -> io::Result<File>,
 ) -> Result<Locked, Refusal> {
-    let in_use = || Refusal::InUse { path: directory.to_path_buf() };
+    let in_use = || Refusal::InUse { path: directory.to_path_buf(), holder: None };
     for _ in 0..LOCK_TRIES {
         let file = open().map_err(|error| Refusal::io("open", directory, error))?;
         if let Err(rustix::io::Errno::WOULDBLOCK) =

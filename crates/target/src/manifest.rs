@@ -7,16 +7,15 @@
 //! not finished.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::Path;
 
-use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use workload::data::DataPattern;
 use workload::plan::FileSet;
 
+use crate::folder::Folder;
+use crate::folder::local::Local;
 use crate::identity::FileIdentity;
 use crate::refusal::Refusal;
 
@@ -115,23 +114,29 @@ impl Manifest {
         }
     }
 
-    /// Reads the manifest of `directory`; `None` where it has none.
+    /// Reads the manifest of `directory` of this machine; `None` where it has none.
     ///
     /// # Errors
     /// [`Refusal::ManifestDamaged`], [`Refusal::ManifestNewer`], [`Refusal::NotARegularFile`]: then
     /// nothing in the directory is touched.
     pub fn load(directory: &Path) -> Result<Option<Manifest>, Refusal> {
+        Manifest::load_in(&Local, directory)
+    }
+
+    pub(crate) fn load_in(
+        folder: &dyn Folder,
+        directory: &Path,
+    ) -> Result<Option<Manifest>, Refusal> {
         let path = directory.join(MANIFEST_NAME);
-        match fs::symlink_metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        match folder.look(&path) {
+            Ok(None) => return Ok(None),
             Err(error) => return Err(Refusal::io("look at", &path, error)),
-            Ok(found) if !found.is_file() => {
-                let found = crate::directory::kind_of(&found);
-                return Err(Refusal::NotARegularFile { path, found });
+            Ok(Some(found)) if !found.is_file() => {
+                return Err(Refusal::NotARegularFile { path, found: found.kind.words() });
             }
-            Ok(_) => {}
+            Ok(Some(_)) => {}
         }
-        let text = fs::read(&path).map_err(|error| Refusal::io("read", &path, error))?;
+        let text = folder.read_whole(&path).map_err(|error| Refusal::io("read", &path, error))?;
         let damaged = |reason: String| Refusal::ManifestDamaged { path: path.clone(), reason };
 
         // The version first: a newer format may have fields that this one does not know.
@@ -153,29 +158,26 @@ impl Manifest {
         }
     }
 
-    /// Replaces the manifest of `directory`, durably.
+    /// Replaces the manifest of `directory` of this machine, durably.
     ///
     /// # Errors
     /// What the kernel said; the old manifest is still there then.
     pub fn save(&self, directory: &Path) -> Result<(), Refusal> {
-        let path = directory.join(MANIFEST_NAME);
-        self.replace(directory).map_err(|error| Refusal::io("write", &path, error))
+        self.save_in(&Local, directory)
     }
 
-    fn replace(&self, directory: &Path) -> io::Result<()> {
+    pub(crate) fn save_in(&self, folder: &dyn Folder, directory: &Path) -> Result<(), Refusal> {
+        let path = directory.join(MANIFEST_NAME);
+        self.replace(folder, directory).map_err(|error| Refusal::io("write", &path, error))
+    }
+
+    fn replace(&self, folder: &dyn Folder, directory: &Path) -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
         let beside = directory.join(MANIFEST_NEW_NAME);
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(&beside)?;
-        file.write_all(&text)?;
-        file.sync_all()?;
-        fs::rename(&beside, directory.join(MANIFEST_NAME))?;
-        sync_directory(directory)
+        folder.write_whole(&beside, &text)?;
+        folder.rename(&beside, &directory.join(MANIFEST_NAME))?;
+        folder.sync_directory(directory)
     }
 }
 
@@ -186,11 +188,6 @@ struct Version {
     version: u32,
 }
 
-/// Makes the entries of a directory durable.
-pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
-    File::open(directory)?.sync_all()
-}
-
 /// A name that can only mean an entry of our own directory, and not the manifest itself.
 fn is_plain_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0'])
@@ -198,6 +195,8 @@ fn is_plain_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn with_text(text: &str) -> Result<Option<Manifest>, Refusal> {

@@ -3,16 +3,15 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use host::missing_mount::missing_mount;
 use host::mounts;
 
+use crate::folder::{Folder, Kind};
 use crate::making::{holds_only_marks, is_unfinished_making};
 use crate::manifest::Manifest;
 use crate::refusal::{Overrides, Refusal};
-use crate::storage;
 
 /// The name of the directory that is made inside the one that the user named.
 pub const OUR_NAME: &str = "fourcorners";
@@ -21,7 +20,7 @@ pub const OUR_NAME: &str = "fourcorners";
 const HARMLESS: [&str; 5] = ["lost+found", ".snapshot", ".snapshots", ".zfs", ".Trash-0"];
 
 /// Where a run will work.
-pub(crate) struct Place {
+pub(crate) struct Found {
     pub(crate) path: PathBuf,
     pub(crate) state: State,
 }
@@ -40,41 +39,50 @@ pub(crate) enum State {
 
 /// Settles the place, or refuses: what the user named is ours, holds a directory of ours, or may
 /// get one.
-pub(crate) fn find_place(path: &Path, overrides: Overrides) -> Result<Place, Refusal> {
-    let found = match fs::metadata(path) {
+pub(crate) fn find_place(
+    folder: &dyn Folder,
+    path: &Path,
+    overrides: Overrides,
+) -> Result<Found, Refusal> {
+    let found = match folder.look_through(path) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return place_to_create(path, overrides);
+            return place_to_create(folder, path, overrides);
         }
         Err(error) => return Err(Refusal::io("look at", path, error)),
     };
-    if found.file_type().is_block_device() {
+    if found.kind == Kind::BlockDevice {
         return Err(Refusal::BlockDevice { path: path.to_path_buf() });
     }
-    if !found.is_dir() {
+    if !found.is_directory() {
         return Err(Refusal::NotADirectory { path: path.to_path_buf() });
     }
     let named =
-        fs::canonicalize(path).map_err(|error| Refusal::io("find the way to", path, error))?;
-    if let Some(ours) = our_directory(&named)? {
-        return Ok(Place { path: ours, state: State::Ours });
+        folder.resolve(path).map_err(|error| Refusal::io("find the way to", path, error))?;
+    if let Some(ours) = our_directory(folder, &named)? {
+        return Ok(Found { path: ours, state: State::Ours });
     }
     let inside = named.join(OUR_NAME);
-    let state = match inside.symlink_metadata() {
-        Err(_) => State::New,
-        Ok(_) if holds_only_marks(&inside)? => State::Unmarked,
-        Ok(_) => return Err(Refusal::Unmarked { path: inside }),
+    let state = match folder.look(&inside) {
+        Ok(None) => State::New,
+        Ok(Some(_)) if holds_only_marks(folder, &inside)? => State::Unmarked,
+        Ok(Some(_)) => return Err(Refusal::Unmarked { path: inside }),
+        Err(error) => return Err(Refusal::io("look at", &inside, error)),
     };
     if !overrides.among_foreign_files {
-        refuse_foreign_files(path, &named)?;
+        refuse_foreign_files(folder, path, &named)?;
     }
-    Ok(Place { path: inside, state })
+    Ok(Found { path: inside, state })
 }
 
-fn place_to_create(path: &Path, overrides: Overrides) -> Result<Place, Refusal> {
+fn place_to_create(
+    folder: &dyn Folder,
+    path: &Path,
+    overrides: Overrides,
+) -> Result<Found, Refusal> {
     let missing = || Refusal::Missing { path: path.to_path_buf() };
     let no_parent = || Refusal::NoParent { path: path.to_path_buf() };
-    if path.symlink_metadata().is_ok() {
+    if folder.look(path).is_ok_and(|found| found.is_some()) {
         // A link to nowhere: making its end would write where the user does not look.
         return Err(Refusal::NotADirectory { path: path.to_path_buf() });
     }
@@ -83,40 +91,40 @@ fn place_to_create(path: &Path, overrides: Overrides) -> Result<Place, Refusal> 
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    let parent = fs::canonicalize(parent).map_err(|_| no_parent())?;
-    if !parent.is_dir() {
+    let parent = folder.resolve(parent).map_err(|_| no_parent())?;
+    if !folder.look(&parent).is_ok_and(|found| found.is_some_and(|found| found.is_directory())) {
         return Err(no_parent());
     }
     if !overrides.create {
         return Err(missing());
     }
-    Ok(Place { path: parent.join(name), state: State::New })
+    Ok(Found { path: parent.join(name), state: State::New })
 }
 
 /// The directory of ours that `named` (without links) is or holds, if there is one.
 ///
 /// # Errors
 /// There is a manifest, and it cannot be understood.
-pub(crate) fn our_directory(named: &Path) -> Result<Option<PathBuf>, Refusal> {
-    if Manifest::load(named)?.is_some() {
+pub(crate) fn our_directory(folder: &dyn Folder, named: &Path) -> Result<Option<PathBuf>, Refusal> {
+    if Manifest::load_in(folder, named)?.is_some() {
         return Ok(Some(named.to_path_buf()));
     }
     let inside = named.join(OUR_NAME);
-    let is_directory = inside.symlink_metadata().is_ok_and(|found| found.is_dir());
-    if is_directory && Manifest::load(&inside)?.is_some() {
+    let found = folder.look(&inside).map_err(|error| Refusal::io("look at", &inside, error))?;
+    let is_directory = found.is_some_and(|found| found.is_directory());
+    if is_directory && Manifest::load_in(folder, &inside)?.is_some() {
         return Ok(Some(inside));
     }
     Ok(None)
 }
 
-fn refuse_foreign_files(path: &Path, named: &Path) -> Result<(), Refusal> {
-    let entries = fs::read_dir(named).map_err(|error| Refusal::io("list", named, error))?;
+fn refuse_foreign_files(folder: &dyn Folder, path: &Path, named: &Path) -> Result<(), Refusal> {
+    let names = folder.list(named).map_err(|error| Refusal::io("list", named, error))?;
     let mut foreign = Vec::new();
-    for entry in entries {
-        let name = entry.map_err(|error| Refusal::io("list", named, error))?.file_name();
+    for name in names {
         // A directory of our name was looked at before: nothing is in it.
         let known = name == OUR_NAME || HARMLESS.iter().any(|harmless| name == *harmless);
-        if !known && !is_unfinished_making(&named.join(&name))? {
+        if !known && !is_unfinished_making(folder, &named.join(&name))? {
             foreign.push(name);
         }
     }
@@ -127,7 +135,7 @@ fn refuse_foreign_files(path: &Path, named: &Path) -> Result<(), Refusal> {
             path: path.to_path_buf(),
             count: foreign.len(),
             example: first.to_string_lossy().into_owned(),
-            mount_root: storage::is_mount_root(named),
+            mount_root: folder.is_root(named),
         }),
     }
 }

@@ -4,6 +4,7 @@
 //! the one flag that overrides it. Nothing has been written when a refusal of
 //! [`crate::directory::survey`] is returned.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use units::Bytes;
@@ -168,10 +169,24 @@ pub enum Refusal {
         free_bytes: u64,
     },
     /// Another process works in the directory.
-    #[error("`{}` is in use by another run", path.display())]
+    #[error(
+        "`{}` is in use by another run{}",
+        path.display(),
+        holder.as_ref().map(|holder| format!(": {holder}")).unwrap_or_default()
+    )]
     InUse {
         /// Our directory.
         path: PathBuf,
+        /// Who holds it and when it was last heard of, where that is known.
+        holder: Option<Holder>,
+    },
+    /// Another process took over the directory that we worked in.
+    #[error("`{}` was taken over by another run: {holder}", path.display())]
+    TakenOver {
+        /// Our directory.
+        path: PathBuf,
+        /// Who.
+        holder: Holder,
     },
     /// The manifest cannot be read as one.
     #[error("`{}` cannot be understood: {reason}", path.display())]
@@ -207,6 +222,12 @@ pub enum Refusal {
     /// Another file stands under the name of ours.
     #[error("`{}` is not the file that we made: another one was put in its place", path.display())]
     Replaced {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of ours was there when the run began, and is not there any more.
+    #[error("`{}` is gone: somebody removed it during the run", path.display())]
+    Gone {
         /// The file.
         path: PathBuf,
     },
@@ -306,6 +327,24 @@ pub enum Refusal {
     },
 }
 
+/// A process that works in a directory, by the lease that it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The machine that it is on, by its own word.
+    pub host: String,
+    /// Its number there.
+    pub process: u32,
+    /// How long ago it last gave a sign of life, by the server's clock, in seconds.
+    pub silent_seconds: u64,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Holder { host, process, silent_seconds } = self;
+        write!(f, "process {process} on {host}, last heard of {silent_seconds} s ago")
+    }
+}
+
 impl Refusal {
     pub(crate) fn io(action: &'static str, path: &Path, source: impl Into<std::io::Error>) -> Self {
         Refusal::Io { action, path: path.to_path_buf(), source: source.into() }
@@ -355,7 +394,17 @@ impl Refusal {
             Refusal::TooLittleSpace { .. } => {
                 "free some space, use a smaller working set (`--set file_size=...`), or try anyway"
             }
-            Refusal::InUse { .. } => "wait for the other run, or name another directory",
+            Refusal::InUse { holder: None, .. } => {
+                "wait for the other run, or name another directory"
+            }
+            Refusal::InUse { holder: Some(_), .. } => {
+                "wait for the other run, or name another directory; one that died is taken for \
+                 gone 30 s after its last sign of life"
+            }
+            Refusal::TakenOver { .. } => {
+                "find out why this process was not heard of for more than 30 s (stopped, or cut \
+                 off from the server), wait for the other run, and run again"
+            }
             Refusal::ManifestDamaged { .. } => {
                 "look at the directory yourself; if everything in it may go, remove it by hand"
             }
@@ -366,7 +415,7 @@ impl Refusal {
                 "move it away, it is not touched; then run again, and ours is written anew"
             }
             Refusal::LeftBehind { cause, .. } => return cause.remedy(),
-            Refusal::NotARegularFile { .. } => {
+            Refusal::Gone { .. } | Refusal::NotARegularFile { .. } => {
                 "find out who put it there, remove it, and run again"
             }
             Refusal::WrongSize { .. }

@@ -5,21 +5,19 @@
 //! system admits decides; then a sample of tiles is read from the storage (with direct I/O where it
 //! works) and recognised by its stamp and body.
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::{OFlags, SeekFrom};
 use workload::data::{TileFound, TileMaker};
 use workload::plan::FileSet;
 use workload::random;
 
 use crate::aligned::AlignedBuffer;
-use crate::directory::{TargetDirectory, find_file, is_complete};
+use crate::directory::TargetDirectory;
+use crate::folder::{Folder, SampledFile};
 use crate::manifest::{FileState, Manifest};
+use crate::ours::{find_file, is_complete};
 use crate::refusal::Refusal;
-use crate::storage::{flags, reads_directly};
 
 /// Tiles that are read of each file, beside its first and last, unless there are very many files.
 const SAMPLES_PER_FILE: u64 = 64;
@@ -55,13 +53,14 @@ impl TargetDirectory {
             record.expect("a complete file is listed").state = FileState::Filling;
         }
         if !wrong.is_empty() {
-            self.manifest.save(&self.path)?;
+            self.manifest.save_in(self.folder.as_ref(), &self.path)?;
         }
         Ok(wrong.into_iter().map(|(_, refusal)| refusal).collect())
     }
 
     fn truth(&self) -> Truth<'_> {
         Truth {
+            folder: self.folder.as_ref(),
             place: &self.path,
             manifest: &self.manifest,
             data_seed: self.data_seed(),
@@ -72,6 +71,7 @@ impl TargetDirectory {
 
 /// What is compared: the files in a directory with what its manifest says of them.
 pub(crate) struct Truth<'a> {
+    folder: &'a dyn Folder,
     place: &'a Path,
     manifest: &'a Manifest,
     data_seed: u64,
@@ -83,14 +83,16 @@ impl<'a> Truth<'a> {
     /// Without a probe, which would write: whether direct I/O works is seen on the first file of
     /// `set`.
     pub(crate) fn looking(
+        folder: &'a dyn Folder,
         place: &'a Path,
         manifest: &'a Manifest,
         data_seed: u64,
         set: &FileSet,
     ) -> Truth<'a> {
-        let truth = Truth { place, manifest, data_seed, direct: false };
+        let truth = Truth { folder, place, manifest, data_seed, direct: false };
         let first = truth.complete(set).next();
-        let direct = first.is_some_and(|index| reads_directly(&place.join(set.file_name(index))));
+        let direct =
+            first.is_some_and(|index| folder.reads_directly(&place.join(set.file_name(index))));
         Truth { direct, ..truth }
     }
 
@@ -116,49 +118,38 @@ impl<'a> Truth<'a> {
     }
 
     fn complete<'s>(&'s self, set: &'s FileSet) -> impl Iterator<Item = u32> + 's {
+        let Truth { folder, place, manifest, data_seed, .. } = *self;
         (0..set.files)
-            .filter(|index| is_complete(self.place, self.manifest, set, *index, self.data_seed))
+            .filter(move |index| is_complete(folder, place, manifest, set, *index, data_seed))
     }
 
     fn check_file(&self, set: &FileSet, index: u32, maker: &TileMaker) -> Result<(), Refusal> {
         let path = self.place.join(set.file_name(index));
-        let found = find_file(&path, self.manifest)?
+        let found = find_file(self.folder, &path, self.manifest)?
             .ok_or_else(|| Refusal::io("open", &path, io::Error::from(io::ErrorKind::NotFound)))?;
-        let (expected_bytes, found_bytes) = (set.file_size_bytes, found.len());
+        let (expected_bytes, found_bytes) = (set.file_size_bytes, found.size_bytes);
         if found_bytes != expected_bytes {
             return Err(Refusal::WrongSize { path, expected_bytes, found_bytes });
         }
-        let file = self.open(&path)?;
-        if let Some(offset_bytes) = first_hole(&file, expected_bytes) {
+        let file = self
+            .folder
+            .open_for_sampling(&path, self.direct)
+            .map_err(|error| Refusal::io("open", &path, error))?;
+        if let Some(offset_bytes) = file.first_hole(expected_bytes) {
             return Err(Refusal::Unwritten { path, offset_bytes });
         }
-        let suspicious = found.blocks() * 512 < expected_bytes / 2;
+        let suspicious = found.allocated_bytes < expected_bytes / 2;
         let samples = samples_per_file(set.files, suspicious);
         let offsets = sampled_pages(expected_bytes, samples, u64::from(index));
         let mut page = AlignedBuffer::new(PAGE_BYTES as usize);
         for offset in offsets {
             let len = PAGE_BYTES.min(expected_bytes - offset) as usize;
-            read_page(&file, offset, len, page.as_mut())
+            read_page(file.as_ref(), offset, len, page.as_mut())
                 .map_err(|error| Refusal::io("read", &path, error))?;
             check_page(&path, index, offset, &page.as_mut()[..len], maker)?;
         }
         Ok(())
     }
-
-    fn open(&self, path: &Path) -> Result<File, Refusal> {
-        let extra = if self.direct { OFlags::DIRECT } else { OFlags::empty() };
-        OpenOptions::new()
-            .read(true)
-            .custom_flags(flags(OFlags::NOFOLLOW | extra))
-            .open(path)
-            .map_err(|error| Refusal::io("open", path, error))
-    }
-}
-
-/// The first byte that was never written, as far as the file system tells: preallocated extents
-/// count as holes, and a file system that cannot tell has none.
-fn first_hole(file: &File, size_bytes: u64) -> Option<u64> {
-    rustix::fs::seek(file, SeekFrom::Hole(0)).ok().filter(|offset| *offset < size_bytes)
 }
 
 fn samples_per_file(files: u32, suspicious: bool) -> u64 {
@@ -183,7 +174,7 @@ fn sampled_pages(size_bytes: u64, samples: u64, seed: u64) -> Vec<u64> {
 
 /// Reads `len` bytes; asks for the whole page, because direct I/O takes only whole sectors, even at
 /// a file's end.
-fn read_page(file: &File, offset: u64, len: usize, page: &mut [u8]) -> io::Result<()> {
+fn read_page(file: &dyn SampledFile, offset: u64, len: usize, page: &mut [u8]) -> io::Result<()> {
     loop {
         match file.read_at(page, offset) {
             Ok(count) if count >= len => return Ok(()),

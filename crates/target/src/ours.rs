@@ -1,0 +1,108 @@
+//! Which files of ours are there, and which are still to be written.
+//!
+//! A file is ours when the manifest lists it, it is a regular file of one name, and it is the very
+//! one that we made. Not here: what is in it ([`crate::truth`]).
+
+use std::path::Path;
+
+use workload::plan::FileSet;
+
+use crate::directory::{ToWrite, Wanted};
+use crate::folder::{Entry, Folder};
+use crate::manifest::{FileRecord, FileState, Manifest};
+use crate::refusal::Refusal;
+
+/// Whether file `index` of `set` in `place` was finished as the plan wants it, and is there.
+pub(crate) fn is_complete(
+    folder: &dyn Folder,
+    place: &Path,
+    manifest: &Manifest,
+    set: &FileSet,
+    index: u32,
+    data_seed: u64,
+) -> bool {
+    // What cannot be looked at is there: the check says why it cannot.
+    is_recorded(manifest, set, index, data_seed)
+        && !matches!(folder.look(&place.join(set.file_name(index))), Ok(None))
+}
+
+/// All that a directory without files needs.
+pub(crate) fn whole_sets(wanted: &Wanted) -> (Vec<ToWrite>, u64) {
+    let to_write: Vec<ToWrite> = wanted
+        .file_sets
+        .iter()
+        .map(|set| ToWrite {
+            stream: set.stream.clone(),
+            files: set.files,
+            bytes: set.total_bytes(),
+        })
+        .collect();
+    let bytes = to_write.iter().map(|set| set.bytes).sum();
+    (to_write, bytes)
+}
+
+/// What has to be written beside what is there, and the space it takes.
+pub(crate) fn missing_files(
+    folder: &dyn Folder,
+    place: &Path,
+    manifest: &Manifest,
+    wanted: &Wanted,
+    refill: bool,
+) -> Result<(Vec<ToWrite>, u64), Refusal> {
+    let mut to_write = Vec::new();
+    let mut needed_bytes = 0;
+    for set in &wanted.file_sets {
+        let mut missing = ToWrite { stream: set.stream.clone(), files: 0, bytes: 0 };
+        for index in 0..set.files {
+            let found = find_file(folder, &place.join(set.file_name(index)), manifest)?;
+            let complete = is_recorded(manifest, set, index, wanted.data_seed);
+            if !complete || found.is_none() {
+                missing.files += 1;
+                missing.bytes += set.file_size_bytes;
+            }
+            if !complete || found.is_none() || refill {
+                let allocated = found.map_or(0, |found| found.allocated_bytes);
+                needed_bytes += set.file_size_bytes.saturating_sub(allocated);
+            }
+        }
+        if missing.files > 0 {
+            to_write.push(missing);
+        }
+    }
+    Ok((to_write, needed_bytes))
+}
+
+/// Looks at a file by a name of ours, and refuses if it is not one that we made.
+pub(crate) fn find_file(
+    folder: &dyn Folder,
+    path: &Path,
+    manifest: &Manifest,
+) -> Result<Option<Entry>, Refusal> {
+    let found = match folder.look(path) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Ok(None),
+        Err(error) => return Err(Refusal::io("look at", path, error)),
+    };
+    let path = path.to_path_buf();
+    if !found.is_file() {
+        return Err(Refusal::NotARegularFile { path, found: found.kind.words() });
+    }
+    if found.links > 1 {
+        // Its bytes are also someone else's file by another name.
+        return Err(Refusal::NotARegularFile { path, found: "a file with a second name" });
+    }
+    let name = path.file_name().and_then(|name| name.to_str());
+    let Some(record) = name.and_then(|name| manifest.files.get(name)) else {
+        return Err(Refusal::ForeignFile { path });
+    };
+    match &record.identity {
+        Some(identity) if !identity.may_be(&found) => Err(Refusal::Replaced { path }),
+        _ => Ok(Some(found)),
+    }
+}
+
+fn is_recorded(manifest: &Manifest, set: &FileSet, index: u32, data_seed: u64) -> bool {
+    let wanted = FileRecord::wanted(set, index, data_seed);
+    debug_assert_eq!(wanted.state, FileState::Complete);
+    manifest.files.get(&set.file_name(index)).is_some_and(|record| record.is(&wanted))
+}
