@@ -203,8 +203,14 @@ pub fn reply(replies: &mut Vec<u8>, xid: u32, results: &Results<'_>) {
 
 /// Appends a reply with the results of one procedure, where their type is known.
 pub fn reply_with<'a>(replies: &mut Vec<u8>, xid: u32, results: &impl Xdr<'a>) {
+    reply_written(replies, xid, |writer| results.encode(writer));
+}
+
+/// Appends a reply whose results are written piece by piece, for example those of READDIR straight
+/// out of a directory.
+pub fn reply_written(replies: &mut Vec<u8>, xid: u32, write: impl FnOnce(&mut Writer<'_>)) {
     let start = reply_head(replies, xid, ReplyStatus::Success);
-    results.encode(&mut Writer::new(replies));
+    write(&mut Writer::new(replies));
     end_record(replies, start, 0);
 }
 

@@ -10,18 +10,26 @@
 //! answered (`witness`); `service` puts these together. What the limits are follows from account,
 //! pools and volumes (`model`, `rules`, `live`), which a file describes (`config`). Facts about the
 //! service come from `cloud`.
+//!
+//! What a request does: `exports` finds its volume and its caller (`export_rules`, `peer`) and
+//! performs it (`procedures`) on the tree of files of `files`; its answer is a `reply`.
 
 mod agenda;
 pub mod config;
 pub mod delay;
 pub mod diagnostic;
+pub mod export_rules;
+pub mod exports;
 mod exposition;
 mod fields;
 pub mod gcra;
 pub mod live;
 pub mod model;
+pub mod peer;
+mod procedures;
 pub mod qos;
 mod random;
+pub mod reply;
 pub mod rules;
 pub mod service;
 mod slots;

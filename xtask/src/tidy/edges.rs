@@ -67,7 +67,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         package: "volume",
-        may_import: &["units", "cloud"],
+        may_import: &["units", "nfs3", "cloud", "files"],
         never: "the witness shares no code with what it is to check",
     },
     Row {

@@ -1,0 +1,79 @@
+//! READ, WRITE and COMMIT: RFC 1813, sections 3.3.6, 3.3.7 and 3.3.21.
+//!
+//! Reading does not set the time of last access, as on a volume mounted with `noatime`: a READ
+//! changes nothing.
+
+use files::{Changed, Error, Stability};
+use nfs3::arguments::{COMMIT3args, READ3args, WRITE3args, stable_how};
+use nfs3::results::{COMMIT3resok, READ3resfail, READ3resok, Res3, WRITE3resfail, WRITE3resok};
+use nfs3::server::reply_read_head;
+use nfs3::types::nfsstat3;
+
+use super::wire::{fattr, post_op, status, wcc};
+use super::{Call, Done};
+
+/// A count above the largest transfer gets as much as that: the RFC lets a server give less.
+pub(crate) fn read(call: &mut Call<'_>, args: &READ3args<'_>) -> Done {
+    let asked = u64::from(args.count.min(call.transfer_max));
+    let read = match call.files.read(call.object, args.offset, asked, &call.caller) {
+        Ok(read) => read,
+        Err(error) => {
+            let obj_attributes = post_op(&call.files.getattr(call.object));
+            let fail = READ3resfail { obj_attributes };
+            let result: Res3<READ3resok<'_>, _> = Res3::Fail(status(error), fail);
+            return call.answer(result);
+        }
+    };
+    let attributes = Some(fattr(&read.attributes));
+    // At most the largest transfer, which is 32 bits wide.
+    let count = read.count as u32;
+    reply_read_head(call.reply.head(), call.xid, &attributes, count, read.eof);
+    for piece in read.pieces {
+        call.reply.push_data(piece);
+    }
+    Done { status: nfsstat3::NFS3_OK, bytes: u64::from(count) }
+}
+
+/// Data beyond the largest transfer is left for the client to send again, as the RFC allows. A
+/// count that is not the data's length is INVAL: one of the two is a mistake.
+pub(crate) fn write(call: &mut Call<'_>, args: &WRITE3args<'_>) -> Done {
+    let data = args.data.0;
+    let stability = match args.stable {
+        stable_how::UNSTABLE => Stability::Unstable,
+        stable_how::DATA_SYNC => Stability::DataSync,
+        stable_how::FILE_SYNC => Stability::FileSync,
+    };
+    let written = if args.count as usize == data.len() {
+        let taken = &data[..data.len().min(call.transfer_max as usize)];
+        call.files.write(call.object, args.offset, taken, stability, &call.caller, call.now)
+    } else {
+        Changed { result: Err(Error::Inval), wcc: call.unchanged(call.object) }
+    };
+    let file_wcc = wcc(&written.wcc);
+    match written.result {
+        Ok(done) => {
+            let committed = match done.committed {
+                Stability::Unstable => stable_how::UNSTABLE,
+                Stability::DataSync => stable_how::DATA_SYNC,
+                Stability::FileSync => stable_how::FILE_SYNC,
+            };
+            let count = done.count as u32;
+            let ok = WRITE3resok { file_wcc, count, committed, verf: done.verifier };
+            let answered = call.answer(Res3::<_, WRITE3resfail>::Ok(ok));
+            Done { bytes: done.count, ..answered }
+        }
+        Err(error) => {
+            let fail = WRITE3resfail { file_wcc };
+            call.answer(Res3::<WRITE3resok, _>::Fail(status(error), fail))
+        }
+    }
+}
+
+pub(crate) fn commit(call: &mut Call<'_>, args: &COMMIT3args<'_>) -> Done {
+    let changed = call.files.commit(call.object, args.offset, u64::from(args.count));
+    let file_wcc = wcc(&changed.wcc);
+    call.answer(match changed.result {
+        Ok(verf) => Res3::Ok(COMMIT3resok { file_wcc, verf }),
+        Err(error) => Res3::Fail(status(error), WRITE3resfail { file_wcc }),
+    })
+}

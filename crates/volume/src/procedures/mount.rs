@@ -1,0 +1,144 @@
+//! MOUNT 3: RFC 1813, section 5. From the path of a volume, or of a directory in it, to a handle.
+
+use std::net::IpAddr;
+
+use files::{Caller, Error, Handle, Kind};
+use nfs3::mount::{
+    FLAVOR_SYS, dirpath, exportnode, exports, mountbody, mountlist, mountres3_ok, mountstat3, name,
+};
+use nfs3::request::{MountArguments, MountResults, Results};
+use nfs3::server::{Request, reply as encode};
+use nfs3::types::nfs_fh3;
+
+use crate::exports::{Exports, Performed, VolumeIndex};
+use crate::peer::Peer;
+use crate::reply::Reply;
+
+/// Mounts that DUMP tells of; beyond it the oldest are forgotten. Nothing but DUMP uses them.
+const MOUNTS_MAX: usize = 1024;
+
+/// Who mounts what: the superuser of the client does it for all its users, so the way to a
+/// directory is not held against anyone's rights. The handle alone gives none.
+const MOUNTER: Caller<'static> = Caller { uid: 0, gid: 0, gids: &[], read_only: true };
+
+/// A mount that DUMP tells of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mounted {
+    client: IpAddr,
+    hostname: String,
+    path: Vec<u8>,
+}
+
+pub(crate) fn perform(
+    all: &mut Exports,
+    request: &Request<'_>,
+    arguments: &MountArguments<'_>,
+    peer: &Peer,
+    reply: &mut Reply,
+) -> Performed {
+    let mut performed = Performed::of(request);
+    match arguments {
+        MountArguments::NULL(()) => answer(reply, request.xid, MountResults::NULL(())),
+        MountArguments::MNT(path) => {
+            let found = find(all, path.0, peer);
+            performed.failed = found.is_err();
+            if let Ok((index, _)) = found {
+                performed.volume = Some(index);
+                remember(all, path.0, peer);
+            }
+            let bytes = found.map(|(_, handle)| handle.to_bytes());
+            let result = match &bytes {
+                // AUTH_NONE is taken too, as the anonymous user. It is not told here: clients read
+                // it as "credentials are ignored".
+                Ok(bytes) => {
+                    Ok(mountres3_ok { fhandle: nfs_fh3(bytes), auth_flavors: vec![FLAVOR_SYS] })
+                }
+                Err(status) => Err(*status),
+            };
+            answer(reply, request.xid, MountResults::MNT(result));
+        }
+        MountArguments::DUMP(()) => {
+            let mounts = all.mounted.iter().map(|mount| mountbody {
+                ml_hostname: name(mount.hostname.as_bytes()),
+                ml_directory: dirpath(&mount.path),
+            });
+            answer(reply, request.xid, MountResults::DUMP(mountlist(mounts.collect())));
+        }
+        MountArguments::UMNT(path) => {
+            let (client, path) = (peer.address(), path.0);
+            all.mounted.retain(|mount| mount.client != client || mount.path != path);
+            answer(reply, request.xid, MountResults::UMNT(()));
+        }
+        MountArguments::UMNTALL(()) => {
+            all.mounted.retain(|mount| mount.client != peer.address());
+            answer(reply, request.xid, MountResults::UMNTALL(()));
+        }
+        MountArguments::EXPORT(()) => answer_exports(all, request, peer, reply),
+    }
+    performed
+}
+
+fn answer(reply: &mut Reply, xid: u32, results: MountResults<'_>) {
+    encode(reply.head(), xid, &Results::Mount(results));
+}
+
+fn answer_exports(all: &Exports, request: &Request<'_>, peer: &Peer, reply: &mut Reply) {
+    let told: Vec<(String, Vec<String>)> = all
+        .volumes()
+        .filter(|(_, volume)| volume.is_served_at(peer.endpoint()))
+        .map(|(_, volume)| (format!("/{}", volume.export.name), volume.export.rules.clients()))
+        .collect();
+    let nodes = told.iter().map(|(path, clients)| exportnode {
+        ex_dir: dirpath(path.as_bytes()),
+        ex_groups: clients.iter().map(|client| name(client.as_bytes())).collect(),
+    });
+    answer(reply, request.xid, MountResults::EXPORT(exports(nodes.collect())));
+}
+
+/// The volume of a path, and the handle of the directory that the path names in it.
+fn find(all: &Exports, path: &[u8], peer: &Peer) -> Result<(VolumeIndex, Handle), mountstat3> {
+    let (index, volume, rest) = all
+        .volumes()
+        .filter(|(_, volume)| volume.is_served_at(peer.endpoint()))
+        .filter_map(|(index, volume)| Some((index, volume, below(path, &volume.export.name)?)))
+        // A name may hold a "/": the longest that fits is meant.
+        .max_by_key(|(_, volume, _)| volume.export.name.len())
+        .ok_or(mountstat3::MNT3ERR_NOENT)?;
+    if volume.export.rules.granted(peer.address()).is_none() {
+        return Err(mountstat3::MNT3ERR_ACCES);
+    }
+    let files = &volume.export.files;
+    let mut at = files.root();
+    for part in rest.split(|byte| *byte == b'/').filter(|part| !part.is_empty()) {
+        let found = files.lookup(at, part, &MOUNTER).map_err(|error| match error {
+            Error::NotDir => mountstat3::MNT3ERR_NOTDIR,
+            Error::NameTooLong => mountstat3::MNT3ERR_NAMETOOLONG,
+            Error::Inval => mountstat3::MNT3ERR_INVAL,
+            _ => mountstat3::MNT3ERR_NOENT,
+        })?;
+        if found.attributes.kind != Kind::Directory {
+            return Err(mountstat3::MNT3ERR_NOTDIR);
+        }
+        at = found.handle;
+    }
+    Ok((index, at))
+}
+
+/// What is left of a path below the volume of this name.
+fn below<'p>(path: &'p [u8], volume: &str) -> Option<&'p [u8]> {
+    let start = path.iter().position(|byte| *byte != b'/')?;
+    let rest = path[start..].strip_prefix(volume.as_bytes())?;
+    (rest.is_empty() || rest.starts_with(b"/")).then_some(rest)
+}
+
+fn remember(all: &mut Exports, path: &[u8], peer: &Peer) {
+    let client = peer.address();
+    let mounted = Mounted { client, hostname: client.to_string(), path: path.to_vec() };
+    if all.mounted.contains(&mounted) {
+        return;
+    }
+    if all.mounted.len() >= MOUNTS_MAX {
+        all.mounted.pop_front();
+    }
+    all.mounted.push_back(mounted);
+}

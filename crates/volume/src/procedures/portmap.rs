@@ -1,0 +1,34 @@
+//! The portmapper, version 2: RFC 1833, section 3. It tells of this service alone, and nobody
+//! registers anything with it.
+
+use nfs3::portmap::{IPPROTO_TCP, mapping, pmaplist};
+use nfs3::procedure::{MOUNT_PROGRAM, MOUNT_V3, NFS_PROGRAM, NFS_V3, PMAP_PROG, PMAP_VERS};
+use nfs3::request::{PortmapArguments, PortmapResults, Results};
+use nfs3::server::{Request, reply as encode};
+
+use crate::exports::Performed;
+use crate::peer::Peer;
+use crate::reply::Reply;
+
+pub(crate) fn perform(
+    request: &Request<'_>,
+    arguments: &PortmapArguments,
+    peer: &Peer,
+    reply: &mut Reply,
+) -> Performed {
+    let port = u32::from(peer.nfs_port());
+    let served = [(NFS_PROGRAM, NFS_V3), (MOUNT_PROGRAM, MOUNT_V3), (PMAP_PROG, PMAP_VERS)]
+        .map(|(prog, vers)| mapping { prog, vers, prot: IPPROTO_TCP, port });
+    let (results, failed) = match arguments {
+        PortmapArguments::NULL => (PortmapResults::NULL, false),
+        PortmapArguments::SET(_) => (PortmapResults::SET(false), true),
+        PortmapArguments::UNSET(_) => (PortmapResults::UNSET(false), true),
+        PortmapArguments::GETPORT(asked) => {
+            let known = served.iter().find(|known| mapping { port, ..*asked } == **known);
+            (PortmapResults::GETPORT(known.map_or(0, |known| known.port)), false)
+        }
+        PortmapArguments::DUMP => (PortmapResults::DUMP(pmaplist(served.to_vec())), false),
+    };
+    encode(reply.head(), request.xid, &Results::Portmap(results));
+    Performed { failed, ..Performed::of(request) }
+}
