@@ -3,13 +3,22 @@
 //! For: keeping the answer to a request while limits and delays hold it, without a copy of what
 //! it reads. A `Reply` is meant to be used again: [`Reply::clear`] keeps its memory.
 
+use files::Piece;
 use nfs3::xdr::padding;
+
+/// Data up to this length is copied behind the head: one more part to send, and one more reference
+/// to hold, cost more than the copy.
+const COPIED_BYTES_MAX: usize = 1024;
 
 /// The bytes of one reply, record mark included.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
     head: Vec<u8>,
+    /// Behind the head, with `data_bytes` together.
+    data: Vec<Piece>,
     data_bytes: usize,
+    /// Behind the data.
+    padding: &'static [u8],
 }
 
 impl Reply {
@@ -22,13 +31,14 @@ impl Reply {
     /// Makes it empty again; the memory of its head stays, what it held by reference goes.
     pub fn clear(&mut self) {
         self.head.clear();
-        self.data_bytes = 0;
+        self.data.clear();
+        (self.data_bytes, self.padding) = (0, &[]);
     }
 
     /// Bytes to be sent.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.head.len() + padding(self.data_bytes).len()
+        self.head.len() + self.data_bytes + self.padding.len()
     }
 
     /// True if there is nothing to be sent.
@@ -39,8 +49,9 @@ impl Reply {
 
     /// What is to be sent, in this order; no part is empty.
     pub fn parts(&self) -> impl Iterator<Item = &[u8]> {
-        let padding = padding(self.data_bytes);
-        [&self.head[..], padding].into_iter().filter(|part| !part.is_empty())
+        let data = self.data.iter().map(|piece| &**piece);
+        let all = std::iter::once(&self.head[..]).chain(data).chain([self.padding]);
+        all.filter(|part| !part.is_empty())
     }
 
     /// The whole reply in one piece, for tests and the simulator.
@@ -56,9 +67,14 @@ impl Reply {
         &mut self.head
     }
 
-    /// Appends data, which must be the end of the reply but for its padding.
-    pub(crate) fn push_data(&mut self, data: &[u8]) {
-        self.head.extend_from_slice(data);
-        self.data_bytes += data.len();
+    /// Sets the `bytes` of data with which the reply ends but for its padding.
+    pub(crate) fn set_data(&mut self, bytes: usize, pieces: impl Iterator<Item = Piece>) {
+        if bytes <= COPIED_BYTES_MAX {
+            pieces.for_each(|piece| self.head.extend_from_slice(&piece));
+        } else {
+            self.data.extend(pieces);
+            self.data_bytes = bytes;
+        }
+        self.padding = padding(bytes);
     }
 }

@@ -28,9 +28,7 @@ pub(crate) fn read(call: &mut Call<'_>, args: &READ3args<'_>) -> Done {
     // At most the largest transfer, which is 32 bits wide.
     let count = read.count as u32;
     reply_read_head(call.reply.head(), call.xid, &attributes, count, read.eof);
-    for piece in read.pieces {
-        call.reply.push_data(piece);
-    }
+    call.reply.set_data(count as usize, read.pieces);
     Done { status: nfsstat3::NFS3_OK, bytes: u64::from(count) }
 }
 

@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use files::{FileSystem, Options, Time};
+use files::{FileSystem, Options, Time, Unstable};
 use nfs3::request::{Arguments, MountArguments, MountResults, NfsArguments, NfsResults, Results};
 use nfs3::rpc::{AuthSys, Credential, Gids, ReplyHeader, ReplyStatus, encode_call_head};
 use nfs3::server::{Programs, Received, Server, ServerOptions};
@@ -24,7 +24,7 @@ pub(crate) fn options(name: &str) -> Options {
         inodes_max: 1_000_000,
         file_size_max: Bytes::gib(16 << 10),
         links_max: 1000,
-        unstable_max: Bytes::mib(64),
+        unstable: Unstable::MayBeLost { max: Bytes::mib(64) },
         transfer_max: 1 << 20,
         root: (0, 0, 0o777),
         made: Time { seconds: 1, nanoseconds: 0 },
