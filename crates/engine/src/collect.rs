@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use metrics::connection::ConnectionInterval;
 use metrics::interval::{Interval, StreamInterval, WorkerInterval};
 use metrics::recorder::Tally;
 use rtrb::{Consumer, Producer};
+use workload::connection::ConnectionCounters;
 
 use crate::cpu::{self, ProcessCpu};
 use crate::pulse::Pulse;
@@ -54,6 +56,8 @@ pub(crate) struct CollectorEnd {
     tid: i32,
     pulse: Arc<Pulse>,
     cpu_ns: u64,
+    /// What its connections had done at the last edge.
+    connections: Vec<ConnectionCounters>,
     /// Number of the interval of which its part comes next.
     next_index: u32,
     /// It sits in a call that does not return; nothing more is expected of it.
@@ -64,6 +68,22 @@ impl CollectorEnd {
     /// Its part of interval `index` has come, or never will.
     fn is_past(&self, index: u32) -> bool {
         self.next_index > index || self.is_gone()
+    }
+
+    /// What its connections did in the interval of a tally.
+    fn connections_in(&mut self, tally: &Tally, interval: &mut Interval, end_ns: u64) {
+        let interval_ns = end_ns.saturating_sub(interval.start_ns);
+        for (number, counters) in tally.connections().iter().enumerate() {
+            let before = self.connections.get(number);
+            interval.connections.push(ConnectionInterval {
+                stream: self.stream as u32,
+                lane: self.lane,
+                number: number as u32,
+                ..ConnectionInterval::between(before, counters, interval_ns)
+            });
+        }
+        self.connections.clear();
+        self.connections.extend_from_slice(tally.connections());
     }
 
     /// Nothing more will come.
@@ -77,12 +97,14 @@ pub(crate) fn handover(
     stream: usize,
     lane: u32,
     open: bool,
+    connections: usize,
     pulse: Arc<Pulse>,
 ) -> (WorkerEnd, CollectorEnd, Box<Tally>) {
     let (full_in, full_out) = rtrb::RingBuffer::new(SPARE_TALLIES + 1);
     let (mut empty_in, empty_out) = rtrb::RingBuffer::new(SPARE_TALLIES + 1);
     for _ in 0..SPARE_TALLIES {
-        empty_in.push(Box::default()).expect("the ring has room for the spares");
+        let spare = Box::new(Tally::for_connections(connections));
+        empty_in.push(spare).expect("the ring has room for the spares");
     }
     let worker = WorkerEnd { full: full_in, empty: empty_out };
     let (full, empty) = (full_out, empty_in);
@@ -95,10 +117,11 @@ pub(crate) fn handover(
         tid: 0,
         pulse,
         cpu_ns: 0,
+        connections: Vec::with_capacity(connections),
         next_index: 0,
         is_left_behind: false,
     };
-    (worker, collector, Box::default())
+    (worker, collector, Box::new(Tally::for_connections(connections)))
 }
 
 /// Builds the host's intervals in order. Tallies are taken as they come and go back at once, so
@@ -168,6 +191,7 @@ impl Collector {
                 debug_assert_eq!(index, end.next_index, "tallies come in order");
                 pending.has_part = true;
                 pending.interval.end_ns = pending.interval.end_ns.max(end_ns);
+                end.connections_in(&tally, &mut pending.interval, end_ns);
                 tally.drain_into(end.open, &mut pending.interval.streams[end.stream]);
                 end.next_index = index + 1;
                 // The worker is gone where this fails, and needs no empty tally.
@@ -189,6 +213,8 @@ impl Collector {
         }
         let Pending { mut interval, .. } = self.pending.pop_front()?;
         self.next_index += 1;
+        // Workers deliver their parts in any order.
+        interval.connections.sort_by_key(|one| (one.stream, one.lane, one.number));
         let left_behind = self.ends.iter().any(|end| end.is_left_behind);
         for stream in &mut interval.streams {
             assert!(stream.is_balanced(), "issued = completed + failed + outstanding: {stream:?}");

@@ -118,7 +118,7 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
         pulse.busy(now_ns, worker.next_step());
         worker.issue_due(now_ns, target)?;
         if worker.is_finished(now_ns) {
-            worker.close(now_ns);
+            worker.close(now_ns, target);
             pulse.idle();
             return Ok(DriveEnd::Drained);
         }
@@ -150,7 +150,7 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
                 (ErrorKind::LeftBehind, DriveEnd::LeftBehind)
             };
             let oldest = worker.give_up(now_ns, reason);
-            worker.close(now_ns);
+            worker.close(now_ns, target);
             pulse.idle();
             return Ok(end(oldest));
         }

@@ -204,8 +204,13 @@ impl Crew {
                 is_over: false,
             });
             let open = job.stream.arrival.offered_rate().is_some();
-            let (worker_end, collector_end, tally) =
-                collect::handover(job.stream_index, job.assigned.lane, open, Arc::clone(&pulse));
+            let (worker_end, collector_end, tally) = collect::handover(
+                job.stream_index,
+                job.assigned.lane,
+                open,
+                job.connections,
+                Arc::clone(&pulse),
+            );
             ends.push(collector_end);
             let thread = Thread {
                 number,

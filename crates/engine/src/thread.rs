@@ -41,6 +41,8 @@ pub(crate) struct Job {
     pub(crate) counts_due: bool,
     pub(crate) run_seed: u64,
     pub(crate) access: Option<FileAccess>,
+    /// Connections that its target will have.
+    pub(crate) connections: usize,
     pub(crate) engine: EngineChoice,
     pub(crate) maker: Option<Arc<TileMaker>>,
     pub(crate) generations: Option<Arc<Generations>>,
@@ -134,6 +136,7 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
                     counts_due: thread == 0,
                     run_seed: run.seed,
                     access: access.clone(),
+                    connections: 0,
                     engine: request.engine,
                     maker: maker.clone(),
                     generations: generations.clone(),

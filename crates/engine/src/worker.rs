@@ -170,7 +170,7 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
     #[inline]
     pub fn complete(&mut self, now_ns: u64, done: &mut Vec<Completion>, target: &mut impl Target) {
         if now_ns >= self.next_edge_ns {
-            self.turn_intervals(now_ns);
+            self.turn_intervals(now_ns, target);
         }
         if done.is_empty() {
             return;
@@ -207,19 +207,20 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
 
     /// Ends every interval whose edge has passed.
     #[cold]
-    fn turn_intervals(&mut self, now_ns: u64) {
+    fn turn_intervals(&mut self, now_ns: u64, target: &mut impl Target) {
         while now_ns >= self.next_edge_ns {
             let edge_ns = self.next_edge_ns;
-            self.turn(edge_ns);
+            self.turn(edge_ns, target);
             self.next_edge_ns += self.assigned.interval_ns;
         }
     }
 
-    fn turn(&mut self, edge_ns: u64) {
+    fn turn(&mut self, edge_ns: u64, target: &mut impl Target) {
         let (backlog, backlog_time_ns) = self.schedule.backlog(edge_ns.min(self.assigned.end_ns));
         let empty = self.wait_for_empty();
         let next = self.recorder.interval() + 1;
-        let full = self.recorder.turn(edge_ns, next, backlog, backlog_time_ns, empty);
+        let mut full = self.recorder.turn(edge_ns, next, backlog, backlog_time_ns, empty);
+        full.note_connections(target.connections());
         self.handover.full(full, edge_ns);
     }
 
@@ -242,10 +243,10 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
     /// Ends the last, possibly shorter, interval. The worker is finished or given up.
     ///
     /// What ended at the very edge belongs to an interval without length: it is handed over too.
-    pub fn close(&mut self, now_ns: u64) {
+    pub fn close(&mut self, now_ns: u64, target: &mut impl Target) {
         let start_ns = self.next_edge_ns - self.assigned.interval_ns;
         if now_ns > start_ns || self.recorder.has_content() {
-            self.turn(now_ns);
+            self.turn(now_ns, target);
         }
     }
 

@@ -3,6 +3,7 @@
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
+use crate::connection::ConnectionInterval;
 use crate::histogram::Counts;
 
 /// What happened from `start_ns` to `end_ns` after the run's start: an operation belongs to the
@@ -19,6 +20,9 @@ pub struct Interval {
     pub streams: Vec<StreamInterval>,
     /// One entry for each worker thread.
     pub workers: Vec<WorkerInterval>,
+    /// One entry for each connection of the workers' targets, ordered by stream, lane and number;
+    /// none where the target has no connections.
+    pub connections: Vec<ConnectionInterval>,
     /// CPU time of the whole process in user space, in nanoseconds: workers, kernel threads on
     /// their behalf, and the tool's own bookkeeping.
     pub process_user_ns: u64,

@@ -5,6 +5,7 @@
 //! [`recorder::Tally`] over at each interval edge; tallies of all workers become one
 //! [`interval::Interval`].
 
+pub mod connection;
 pub mod histogram;
 pub mod interval;
 pub mod recorder;

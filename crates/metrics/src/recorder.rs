@@ -4,6 +4,7 @@
 //! for an empty one that it already holds. Whoever takes the full one turns it into a
 //! [`StreamInterval`] with [`Tally::drain_into`], which leaves it empty for its next use.
 
+use workload::connection::ConnectionCounters;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
@@ -24,6 +25,8 @@ pub struct Tally {
     backlog_end: i64,
     backlog_time_ns: i128,
     kinds: [KindTally; OpKind::COUNT],
+    /// What the target's connections had done at the interval's end.
+    connections: Vec<ConnectionCounters>,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +40,22 @@ struct KindTally {
 }
 
 impl Tally {
+    /// An empty tally with room for the counters of `connections` connections.
+    pub fn for_connections(connections: usize) -> Tally {
+        Tally { connections: Vec::with_capacity(connections), ..Tally::default() }
+    }
+
+    /// Notes what the target's connections have done up to the interval's end.
+    pub fn note_connections(&mut self, counters: &[ConnectionCounters]) {
+        self.connections.clear();
+        self.connections.extend_from_slice(counters);
+    }
+
+    /// What the target's connections had done at the interval's end, since the target was opened.
+    pub fn connections(&self) -> &[ConnectionCounters] {
+        &self.connections
+    }
+
     /// Moves everything into `interval` (added to what is there) and leaves the tally empty. `open`
     /// says whether response times were recorded apart from service times.
     pub fn drain_into(&mut self, open: bool, interval: &mut StreamInterval) {

@@ -298,7 +298,7 @@ impl<S: Schedule> Lane for SimLane<S> {
         if is_overdue || now_ns >= give_up_ns {
             let reason = if is_overdue { ErrorKind::Deadline } else { ErrorKind::LeftBehind };
             let oldest = self.worker.give_up(now_ns, reason);
-            self.worker.close(now_ns);
+            self.worker.close(now_ns, &mut target);
             let (stream, lane) = self.place;
             let told = |Slot { issued_ns, op, .. }| NotReturned { stream, lane, issued_ns, op };
             let end = if is_overdue { Next::Overdue } else { Next::LeftBehind };
@@ -306,7 +306,7 @@ impl<S: Schedule> Lane for SimLane<S> {
         }
         self.worker.issue_due(now_ns, &mut target).expect("a model is never gone");
         if self.worker.is_finished(now_ns) {
-            self.worker.close(now_ns);
+            self.worker.close(now_ns, &mut target);
             return Next::Ended;
         }
         let wake_ns = self.worker.wake_ns(now_ns).min(self.mailbox.next_ns()).min(give_up_ns);

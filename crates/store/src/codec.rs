@@ -119,6 +119,18 @@ impl<'a> Cursor<'a> {
         String::from_utf8(text.to_vec()).map_err(|_| Malformed("a text is not UTF-8"))
     }
 
+    /// Exactly so many bytes.
+    pub(crate) fn bytes<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let (bytes, rest) = self.rest.split_first_chunk().ok_or(Malformed("it ends too early"))?;
+        self.rest = rest;
+        Ok(*bytes)
+    }
+
+    /// Nothing is left.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     pub(crate) fn end(&self) -> Result<(), Malformed> {
         if self.rest.is_empty() { Ok(()) } else { Err(Malformed("it goes on after its end")) }
     }

@@ -279,10 +279,12 @@ fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malformed> {
 
 #[cfg(test)]
 mod tests {
+    use metrics::connection::ConnectionInterval;
     use metrics::histogram::{BUCKETS, Counts};
     use metrics::interval::{KindInterval, StreamInterval, WorkerInterval};
     use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
+    use workload::connection::{CallCounters, Endpoint, TcpState};
     use workload::outcome::ErrorKind;
 
     use super::*;
@@ -328,12 +330,53 @@ mod tests {
         })
     }
 
+    fn any_endpoint() -> impl Strategy<Value = Endpoint> {
+        prop_oneof![
+            any::<([u8; 4], u16)>().prop_map(|(octets, port)| Endpoint::v4(octets, port)),
+            any::<([u8; 16], u16)>().prop_map(|(octets, port)| Endpoint::v6(octets, port)),
+        ]
+    }
+
+    fn any_connection() -> impl Strategy<Value = ConnectionInterval> {
+        let numbers = any::<([u32; 3], [u64; 9], [u64; 5], u128)>();
+        let tcp = proptest::option::of(any::<[u64; 3]>());
+        (numbers, any_endpoint(), any_endpoint(), tcp).prop_map(
+            |((place, calls, counts, outstanding_time_ns), local, remote, tcp)| {
+                let kind = |at: usize| CallCounters {
+                    operations: calls[at],
+                    calls: calls[at + 1],
+                    bytes: calls[at + 2],
+                };
+                ConnectionInterval {
+                    stream: place[0],
+                    lane: place[1],
+                    number: place[2],
+                    local,
+                    remote,
+                    kinds: [kind(0), kind(3), kind(6)],
+                    outstanding_end: counts[0],
+                    outstanding_time_ns,
+                    span_ns: counts[1],
+                    reconnects: counts[2],
+                    replays: counts[3],
+                    retries: counts[4],
+                    tcp: tcp.map(|[rtt_ns, rtt_deviation_ns, retransmits]| TcpState {
+                        rtt_ns,
+                        rtt_deviation_ns,
+                        retransmits,
+                    }),
+                }
+            },
+        )
+    }
+
     fn any_interval() -> impl Strategy<Value = Interval> {
         let worker = any::<(u32, u32, u64)>();
         let worker =
             worker.prop_map(|(stream, lane, cpu_ns)| WorkerInterval { stream, lane, cpu_ns });
-        (0..u32::MAX, any::<[u64; 4]>(), vec(any_stream(), 0..3), vec(worker, 0..5)).prop_map(
-            |(index, times, streams, workers)| Interval {
+        let parts = (vec(any_stream(), 0..3), vec(worker, 0..5), vec(any_connection(), 0..4));
+        (0..u32::MAX, any::<[u64; 4]>(), parts).prop_map(
+            |(index, times, (streams, workers, connections))| Interval {
                 index,
                 start_ns: times[0].min(times[1]),
                 end_ns: times[0].max(times[1]),
@@ -341,6 +384,7 @@ mod tests {
                 process_system_ns: times[3],
                 streams,
                 workers,
+                connections,
             },
         )
     }
@@ -532,6 +576,23 @@ mod tests {
         }
         payload.push(0);
         assert!(Frame::decode(INTERVAL, &payload).is_err());
+    }
+
+    #[test]
+    fn an_interval_of_before_there_were_connections_is_read_and_one_without_is_written_so() {
+        let mut payload = Vec::new();
+        let connection = ConnectionInterval { span_ns: 7, ..ConnectionInterval::default() };
+        let with = Interval { connections: vec![connection], ..Interval::default() };
+        interval::encode(3, &with, &mut payload);
+        let mut before = Vec::new();
+        interval::encode(3, &Interval::default(), &mut before);
+        assert_eq!(before.len(), 8, "run, index, four times, no workers, no streams");
+        assert!(payload.starts_with(&before));
+        let frame = Frame::Interval { run_index: 3, interval: Interval::default() };
+        assert_eq!(Frame::decode(INTERVAL, &before), Ok(frame));
+        for length in before.len() + 1..payload.len() {
+            assert!(Frame::decode(INTERVAL, &payload[..length]).is_err(), "{length}");
+        }
     }
 
     #[test]

@@ -8,12 +8,14 @@
 //! guarantees: time goes forward, buckets exist and ascend, and nothing that is added up overflows.
 //! So reading refuses what could not have been measured.
 
+use metrics::connection::ConnectionInterval;
 use metrics::histogram::{BUCKETS, Counts};
 use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
 use crate::codec::{Cursor, Malformed, put_u64, put_u128};
+use crate::connection;
 
 /// Set in a kind's first byte where anything happened.
 const KIND_USED: u8 = 1;
@@ -37,6 +39,10 @@ pub(crate) fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
     put_u64(out, interval.streams.len() as u64);
     for stream in &interval.streams {
         encode_stream(stream, out);
+    }
+    // Where there are none the interval is what it was before there were connections.
+    if !interval.connections.is_empty() {
+        connection::encode(&interval.connections, out);
     }
 }
 
@@ -116,6 +122,9 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<(u32, Interval), Malform
     interval.streams.reserve_exact(streams);
     for _ in 0..streams {
         interval.streams.push(decode_stream(cursor)?);
+    }
+    if !cursor.is_at_end() {
+        interval.connections = connection::decode(cursor)?;
     }
     Ok((run_index, interval))
 }
@@ -207,6 +216,17 @@ impl Sums {
     fn checked(&mut self, interval: &Interval) -> Option<()> {
         self.count([interval.process_user_ns, interval.process_system_ns])?;
         self.count(interval.workers.iter().map(|worker| worker.cpu_ns))?;
+        for connection in &interval.connections {
+            for kind in &connection.kinds {
+                self.count([kind.operations, kind.calls, kind.bytes])?;
+            }
+            let ConnectionInterval { reconnects, replays, retries, .. } = *connection;
+            self.count([connection.outstanding_end, reconnects, replays, retries])?;
+            self.count([connection.span_ns])?;
+            self.time([connection.outstanding_time_ns])?;
+            let tcp = connection.tcp.unwrap_or_default();
+            self.count([tcp.rtt_ns, tcp.rtt_deviation_ns, tcp.retransmits])?;
+        }
         for stream in &interval.streams {
             self.count([stream.issued, stream.outstanding_start, stream.outstanding_end])?;
             self.count([stream.backlog_end])?;

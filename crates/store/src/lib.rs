@@ -13,6 +13,7 @@
 //! in a frame), `interval` (the compact form of histograms), `writer`, `reader`, `index`.
 
 mod codec;
+mod connection;
 mod error;
 mod frame;
 mod index;

@@ -1,0 +1,148 @@
+//! One connection in one interval: the difference of its counters.
+//!
+//! A worker copies its target's counters into its tally at the interval's edge; whoever takes the
+//! tally makes the differences, so that the worker does not compute.
+
+use workload::connection::{CallCounters, ConnectionCounters, Endpoint, TcpState};
+use workload::op::OpKind;
+
+/// What one connection did in one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionInterval {
+    /// Index of its worker's stream.
+    pub stream: u32,
+    /// Its worker's lane.
+    pub lane: u32,
+    /// Its number among those of the worker, from 0.
+    pub number: u32,
+    /// Our end, at the interval's end.
+    pub local: Endpoint,
+    /// The other end.
+    pub remote: Endpoint,
+    /// By operation kind: `kinds[OpKind as usize]`.
+    pub kinds: [CallCounters; OpKind::COUNT],
+    /// Calls sent and not answered when the interval ended.
+    pub outstanding_end: u64,
+    /// Time integral of the outstanding calls, in calls times nanoseconds.
+    pub outstanding_time_ns: u128,
+    /// The time over which the integral runs, in nanoseconds: the interval, as exactly as the
+    /// worker saw its edges.
+    pub span_ns: u64,
+    /// Times it was connected again.
+    pub reconnects: u64,
+    /// Calls sent again over a connection that was made anew.
+    pub replays: u64,
+    /// Calls sent again because the server asked for it.
+    pub retries: u64,
+    /// The round-trip times at the interval's end, and the segments sent again in it.
+    pub tcp: Option<TcpState>,
+}
+
+impl ConnectionInterval {
+    /// What happened between two looks at the counters. Before the first look nothing had happened,
+    /// whenever the connection was made; the integral then runs over `interval_ns` at most.
+    pub fn between(
+        before: Option<&ConnectionCounters>,
+        after: &ConnectionCounters,
+        interval_ns: u64,
+    ) -> ConnectionInterval {
+        let none = ConnectionCounters::default();
+        let (start, span_max_ns) = match before {
+            Some(before) => (before, u64::MAX),
+            None => (&none, interval_ns),
+        };
+        let mut kinds = after.kinds;
+        for (kind, before) in kinds.iter_mut().zip(&start.kinds) {
+            kind.operations = kind.operations.saturating_sub(before.operations);
+            kind.calls = kind.calls.saturating_sub(before.calls);
+            kind.bytes = kind.bytes.saturating_sub(before.bytes);
+        }
+        let retransmits = start.tcp.map_or(0, |tcp| tcp.retransmits);
+        ConnectionInterval {
+            stream: 0,
+            lane: 0,
+            number: 0,
+            local: after.local,
+            remote: after.remote,
+            kinds,
+            outstanding_end: after.outstanding,
+            outstanding_time_ns: after
+                .outstanding_time_ns
+                .saturating_sub(start.outstanding_time_ns),
+            span_ns: after.age_ns.saturating_sub(start.age_ns).min(span_max_ns),
+            reconnects: after.reconnects.saturating_sub(start.reconnects),
+            replays: after.replays.saturating_sub(start.replays),
+            retries: after.retries.saturating_sub(start.retries),
+            tcp: after.tcp.map(|tcp| TcpState {
+                retransmits: tcp.retransmits.saturating_sub(retransmits),
+                ..tcp
+            }),
+        }
+    }
+
+    /// Operations that ended, of all kinds.
+    pub fn operations(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.operations).sum()
+    }
+
+    /// Calls sent, of all kinds.
+    pub fn calls(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.calls).sum()
+    }
+
+    /// Bytes moved, of all kinds.
+    pub fn bytes(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(scale: u64) -> ConnectionCounters {
+        let kind = |offset: u64| CallCounters {
+            operations: (offset + 1) * scale,
+            calls: (offset + 2) * scale,
+            bytes: (offset + 3) * scale,
+        };
+        ConnectionCounters {
+            local: Endpoint::v4([127, 0, 0, 1], 700 + scale as u16),
+            remote: Endpoint::v4([127, 0, 0, 1], 2049),
+            kinds: [kind(0), kind(10), kind(20)],
+            outstanding: scale,
+            outstanding_time_ns: u128::from(scale) * 100,
+            age_ns: scale * 1000,
+            reconnects: scale,
+            replays: 2 * scale,
+            retries: 3 * scale,
+            tcp: Some(TcpState { rtt_ns: scale, rtt_deviation_ns: 7, retransmits: 4 * scale }),
+        }
+    }
+
+    #[test]
+    fn an_interval_is_the_difference_of_two_looks_and_states_are_those_of_its_end() {
+        let found = ConnectionInterval::between(Some(&counters(2)), &counters(5), 1);
+        let expected = ConnectionInterval {
+            local: Endpoint::v4([127, 0, 0, 1], 705),
+            remote: Endpoint::v4([127, 0, 0, 1], 2049),
+            kinds: counters(3).kinds,
+            outstanding_end: 5,
+            outstanding_time_ns: 300,
+            span_ns: 3000,
+            reconnects: 3,
+            replays: 6,
+            retries: 9,
+            tcp: Some(TcpState { rtt_ns: 5, rtt_deviation_ns: 7, retransmits: 12 }),
+            ..ConnectionInterval::default()
+        };
+        assert_eq!(found, expected);
+        assert_eq!((found.operations(), found.calls(), found.bytes()), (99, 108, 117));
+    }
+
+    #[test]
+    fn the_first_interval_does_not_count_the_time_before_the_run() {
+        let found = ConnectionInterval::between(None, &counters(5), 1200);
+        assert_eq!((found.span_ns, found.outstanding_time_ns), (1200, 500));
+    }
+}
