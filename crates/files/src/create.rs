@@ -110,7 +110,7 @@ impl FileSystem {
         caller: &Caller<'_>,
         now: Time,
     ) -> Changed<Created> {
-        let body = Body::Directory(Directory::new(directory.fileid));
+        let body = Body::Directory(Directory::new(directory.fileid, self.options.instance));
         self.make_new(directory, name, body, set, caller, now)
     }
 

@@ -108,7 +108,7 @@ impl FileSystem {
             atime: made,
             mtime: made,
             ctime: made,
-            body: Body::Directory(Directory::new(ROOT)),
+            body: Body::Directory(Directory::new(ROOT, options.instance)),
         });
         let space = Space {
             quota_bytes: options.quota.get(),

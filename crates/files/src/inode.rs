@@ -136,46 +136,75 @@ impl Inode {
 
 #[derive(Clone, Debug)]
 struct Slot {
+    /// Of the inode that is here, or of the next one.
     generation: u32,
-    inode: Option<Box<Inode>>,
+    inode: Option<Inode>,
 }
 
-/// All inodes. slots[fileid - ROOT].
+/// Inodes lie side by side in pages of this many, so that finding one is one look at memory, making
+/// one is seldom an allocation, and growing moves none.
+const PAGE: usize = 128;
+
+/// All inodes. pages[(fileid - ROOT) / PAGE][(fileid - ROOT) % PAGE].
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     fsid: u64,
     /// Generation that a number's first inode has.
     first_generation: u32,
-    slots: Vec<Slot>,
+    /// Each has the capacity of a page from the beginning; all but the last are full.
+    pages: Vec<Vec<Slot>>,
     free: Vec<usize>,
 }
 
 impl Table {
     pub(crate) fn new(fsid: u64, first_generation: u32) -> Table {
-        Table { fsid, first_generation, slots: Vec::new(), free: Vec::new() }
+        Table { fsid, first_generation, pages: Vec::new(), free: Vec::new() }
+    }
+
+    fn slot(&self, index: usize) -> Option<&Slot> {
+        self.pages.get(index / PAGE)?.get(index % PAGE)
+    }
+
+    fn slot_mut(&mut self, index: usize) -> Option<&mut Slot> {
+        self.pages.get_mut(index / PAGE)?.get_mut(index % PAGE)
+    }
+
+    /// Slots there are, used or free.
+    fn length(&self) -> usize {
+        self.pages.last().map_or(0, |last| (self.pages.len() - 1) * PAGE + last.len())
     }
 
     /// The number and generation that the next inode will have.
     pub(crate) fn next(&self) -> (u64, u32) {
-        match self.free.last() {
-            Some(index) => (*index as u64 + ROOT, self.slots[*index].generation),
-            None => (self.slots.len() as u64 + ROOT, self.first_generation),
+        let free = self.free.last().and_then(|index| Some((*index, self.slot(*index)?)));
+        match free {
+            Some((index, slot)) => (index as u64 + ROOT, slot.generation),
+            None => (self.length() as u64 + ROOT, self.first_generation),
         }
     }
 
     /// Adds an inode that has the number and generation of [`Table::next`].
     pub(crate) fn add(&mut self, inode: Inode) {
-        let inode = Some(Box::new(inode));
         match self.free.pop() {
-            Some(index) => self.slots[index].inode = inode,
-            None => self.slots.push(Slot { generation: self.first_generation, inode }),
+            Some(index) => {
+                let slot = self.slot_mut(index).expect("what is free was used once");
+                slot.inode = Some(inode);
+            }
+            None => self.push(Slot { generation: self.first_generation, inode: Some(inode) }),
         }
     }
 
+    fn push(&mut self, slot: Slot) {
+        if self.length() == self.pages.len() * PAGE {
+            self.pages.push(Vec::with_capacity(PAGE));
+        }
+        self.pages.last_mut().expect("one was pushed if there was none").push(slot);
+    }
+
     /// Removes an inode; handles of it are stale from now on.
-    pub(crate) fn remove(&mut self, fileid: u64) -> Option<Box<Inode>> {
+    pub(crate) fn remove(&mut self, fileid: u64) -> Option<Inode> {
         let index = fileid.checked_sub(ROOT)? as usize;
-        let slot = self.slots.get_mut(index)?;
+        let slot = self.slot_mut(index)?;
         let inode = slot.inode.take()?;
         slot.generation = slot.generation.wrapping_add(1);
         self.free.push(index);
@@ -187,13 +216,13 @@ impl Table {
     }
 
     pub(crate) fn get(&self, handle: Handle) -> Result<&Inode, Error> {
-        let inode = self.slots.get(self.index(handle)?).and_then(|slot| slot.inode.as_deref());
+        let inode = self.slot(self.index(handle)?).and_then(|slot| slot.inode.as_ref());
         inode.filter(|inode| inode.generation == handle.generation).ok_or(Error::Stale)
     }
 
     pub(crate) fn get_mut(&mut self, handle: Handle) -> Result<&mut Inode, Error> {
         let index = self.index(handle)?;
-        let inode = self.slots.get_mut(index).and_then(|slot| slot.inode.as_deref_mut());
+        let inode = self.slot_mut(index).and_then(|slot| slot.inode.as_mut());
         inode.filter(|inode| inode.generation == handle.generation).ok_or(Error::Stale)
     }
 
@@ -206,14 +235,14 @@ impl Table {
 
     /// An inode that a directory names, so that it must be there.
     pub(crate) fn named(&self, fileid: u64) -> &Inode {
-        let slot = self.slots.get((fileid - ROOT) as usize);
-        slot.and_then(|slot| slot.inode.as_deref()).expect("a directory names only what exists")
+        let slot = self.slot((fileid - ROOT) as usize);
+        slot.and_then(|slot| slot.inode.as_ref()).expect("a directory names only what exists")
     }
 
     /// The same, to be changed.
     pub(crate) fn named_mut(&mut self, fileid: u64) -> &mut Inode {
-        let slot = self.slots.get_mut((fileid - ROOT) as usize);
-        let inode = slot.and_then(|slot| slot.inode.as_deref_mut());
+        let slot = self.slot_mut((fileid - ROOT) as usize);
+        let inode = slot.and_then(|slot| slot.inode.as_mut());
         inode.expect("a directory names only what exists")
     }
 
@@ -227,7 +256,7 @@ impl Table {
 
     /// Every inode, in the order of numbers.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Inode> {
-        self.slots.iter().filter_map(|slot| slot.inode.as_deref())
+        self.pages.iter().flatten().filter_map(|slot| slot.inode.as_ref())
     }
 }
 
