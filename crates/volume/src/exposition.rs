@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Write};
 
-use crate::witness::{Counters, DELAY_EDGES_NS, PROCEDURES, Procedure, Witness};
+use crate::witness::{Counters, DELAY_EDGES_NS, Kind, PROCEDURES, Procedure, Witness};
 
 impl Witness {
     /// Everything in the text format of Prometheus (exposition format 0.0.4).
@@ -14,20 +14,25 @@ impl Witness {
             self.write_metric(metric, &mut text).expect("writing to a string cannot fail");
         }
         self.write_delays(&mut text).expect("writing to a string cannot fail");
+        self.write_closed(&mut text).expect("writing to a string cannot fail");
         text
     }
 
     fn write_metric(&self, metric: &Metric, text: &mut String) -> fmt::Result {
-        for by in ["volume", "flow", "client"] {
+        for kind in Kind::ALL {
+            let by = kind.name();
             let name = format!("fourcorners_{by}_{}", metric.name);
             writeln!(text, "# HELP {name} {}", metric.help)?;
             writeln!(text, "# TYPE {name} {}", metric.kind)?;
-            for (_, subject, counters) in self.all().filter(|(label, ..)| *label == by) {
+            for (subject, counters) in self.of_kind(kind) {
                 let label = format!("{by}=\"{}\"", Label(subject));
                 match metric.value {
                     Read::One(read) => writeln!(text, "{name}{{{label}}} {}", read(counters))?,
                     Read::PerProcedure(read) => {
-                        for (procedure, count) in Procedure::ALL.iter().zip(read(counters)) {
+                        // Of ten thousand flows only what they did, or the text has no end.
+                        let all = Procedure::ALL.iter().zip(read(counters));
+                        let told = all.filter(|(_, n)| kind == Kind::Volume || **n > 0);
+                        for (procedure, count) in told {
                             let procedure = procedure.name();
                             writeln!(text, "{name}{{{label},procedure=\"{procedure}\"}} {count}")?;
                         }
@@ -44,11 +49,12 @@ impl Witness {
     }
 
     fn write_delays(&self, text: &mut String) -> fmt::Result {
-        for by in ["volume", "flow", "client"] {
+        for kind in Kind::ALL {
+            let by = kind.name();
             let name = format!("fourcorners_{by}_qos_delay_seconds");
             writeln!(text, "# HELP {name} Delay that limits added to a request.")?;
             writeln!(text, "# TYPE {name} histogram")?;
-            for (_, subject, counters) in self.all().filter(|(label, ..)| *label == by) {
+            for (subject, counters) in self.of_kind(kind) {
                 let label = format!("{by}=\"{}\"", Label(subject));
                 let mut sum = 0;
                 for (edge_ns, count) in DELAY_EDGES_NS.iter().zip(&counters.qos_delays) {
@@ -61,6 +67,19 @@ impl Witness {
                 writeln!(text, "{name}_sum{{{label}}} {}", Seconds(counters.qos_delay_ns))?;
                 writeln!(text, "{name}_count{{{label}}} {completed}")?;
             }
+        }
+        Ok(())
+    }
+}
+
+impl Witness {
+    fn write_closed(&self, text: &mut String) -> fmt::Result {
+        for kind in Kind::ALL {
+            let by = kind.name();
+            let name = format!("fourcorners_closed_{by}s_total");
+            writeln!(text, "# HELP {name} Those summed up as {by}=\"(closed)\".")?;
+            writeln!(text, "# TYPE {name} counter")?;
+            writeln!(text, "{name} {}", self.folded(kind))?;
         }
         Ok(())
     }
@@ -111,6 +130,24 @@ const METRICS: &[Metric] = &[
         help: "Data that WRITE brought and that was taken.",
         kind: "counter",
         value: Read::One(|counters| counters.written_bytes),
+    },
+    Metric {
+        name: "without_volume_total",
+        help: "Calls that are for no volume, such as MOUNT and NULL.",
+        kind: "counter",
+        value: Read::One(|counters| counters.without_volume),
+    },
+    Metric {
+        name: "dropped_total",
+        help: "Requests that got no answer because their connection was gone.",
+        kind: "counter",
+        value: Read::One(|counters| counters.dropped),
+    },
+    Metric {
+        name: "storage_delay_seconds_total",
+        help: "Times that the emulated storage took for answered requests.",
+        kind: "counter",
+        value: Read::Seconds(|counters| Some(counters.storage_delay_ns)),
     },
     Metric {
         name: "throttled_total",
@@ -180,7 +217,7 @@ mod tests {
     use crate::witness::{Answer, Origin};
 
     fn answer(procedure: Procedure, bytes: u64, qos_delay_ns: u64) -> Answer {
-        Answer { procedure, bytes, failed: false, qos_delay_ns }
+        Answer { procedure, bytes, failed: false, qos_delay_ns, storage_delay_ns: 0 }
     }
 
     /// Two flows of one client on one volume.
@@ -210,6 +247,7 @@ mod tests {
             "fourcorners_volume_failed_total{volume=\"vol1\",procedure=\"lookup\"} 1",
             "fourcorners_flow_written_bytes_total{flow=\"b\"} 65536",
             "fourcorners_client_outstanding{client=\"10.0.0.5\"} 1",
+            "fourcorners_closed_flows_total 0",
             "fourcorners_volume_first_arrival_seconds{volume=\"vol1\"} 1.5",
             "fourcorners_volume_qos_delay_seconds_bucket{volume=\"vol1\",le=\"0\"} 1",
             "fourcorners_volume_qos_delay_seconds_bucket{volume=\"vol1\",le=\"0.00001\"} 1",
@@ -232,7 +270,7 @@ mod tests {
                 let name = rest.split(' ').next().unwrap();
                 assert!(described.insert(name.to_owned()), "{name} twice");
             } else if !line.starts_with('#') {
-                let name = line.split('{').next().unwrap();
+                let name = line.split(['{', ' ']).next().unwrap();
                 let base = ["_bucket", "_sum", "_count"].iter().find_map(|end| {
                     name.strip_suffix(end).filter(|base| described.contains(*base))
                 });

@@ -223,6 +223,15 @@ impl Service {
                 self.witness.dropped(held.due.origin);
             }
         }
+        self.witness.close_flow(client.flow_subject);
+        self.witness.close_client(client.client_subject);
+    }
+
+    /// A call came that is for no volume, such as MOUNT, portmap or NULL; the caller answers it.
+    pub fn without_volume(&mut self, connection: Connection) {
+        if let Some(client) = self.connections.get(connection.0) {
+            self.witness.without_volume(client.flow_subject, client.client_subject);
+        }
     }
 
     /// A request came. If nothing holds it, it is due at once and given back; otherwise it comes
@@ -309,7 +318,9 @@ impl Service {
     /// * `bytes` — that were read, or written and taken
     pub fn answered(&mut self, due: &Due, bytes: u64, failed: bool) {
         let Due { procedure, qos_delay_ns, .. } = *due;
-        self.witness.completed(due.origin, &Answer { procedure, bytes, failed, qos_delay_ns });
+        let storage_delay_ns = due.due_ns - due.arrived_ns - qos_delay_ns;
+        let answer = Answer { procedure, bytes, failed, qos_delay_ns, storage_delay_ns };
+        self.witness.completed(due.origin, &answer);
     }
 
     /// A request that was due gets no answer, because its connection is gone.

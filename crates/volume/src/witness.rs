@@ -5,178 +5,21 @@
 //! added by limits. Not for: text (`exposition.rs`) nor conclusions; and it shares no code with
 //! what it is to check.
 
-use std::collections::BTreeMap;
+mod book;
+mod counters;
+mod procedure;
 
-macro_rules! procedures {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// The procedures of NFS version 3 in the order of RFC 1813, section 3.3.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Procedure { $($(#[$doc])* $variant,)* }
+pub use book::{Folded, Named, Subject};
+pub(crate) use counters::DELAY_EDGES_NS;
+pub use counters::{Answer, Counters, GAP_BUCKETS};
+pub(crate) use procedure::PROCEDURES;
 
-        impl Procedure {
-            /// All of them, by their numbers.
-            pub const ALL: &[Procedure] = &[$(Procedure::$variant,)*];
+pub use procedure::Procedure;
 
-            /// In lower case.
-            pub const fn name(self) -> &'static str {
-                match self { $(Procedure::$variant => $name,)* }
-            }
-        }
-    };
-}
+use book::Book;
 
-procedures! {
-    /// Does nothing.
-    Null = "null",
-    /// Attributes of a file.
-    Getattr = "getattr",
-    /// Changes attributes.
-    Setattr = "setattr",
-    /// A name in a directory.
-    Lookup = "lookup",
-    /// What the caller may do.
-    Access = "access",
-    /// Text of a symbolic link.
-    Readlink = "readlink",
-    /// Data of a file.
-    Read = "read",
-    /// Changes data.
-    Write = "write",
-    /// Makes a file.
-    Create = "create",
-    /// Makes a directory.
-    Mkdir = "mkdir",
-    /// Makes a symbolic link.
-    Symlink = "symlink",
-    /// Makes a special file.
-    Mknod = "mknod",
-    /// Removes a file.
-    Remove = "remove",
-    /// Removes a directory.
-    Rmdir = "rmdir",
-    /// Moves a name.
-    Rename = "rename",
-    /// Adds a name.
-    Link = "link",
-    /// Names of a directory.
-    Readdir = "readdir",
-    /// Names with their attributes.
-    Readdirplus = "readdirplus",
-    /// Space of a file system.
-    Fsstat = "fsstat",
-    /// Properties of a file system.
-    Fsinfo = "fsinfo",
-    /// Properties of names.
-    Pathconf = "pathconf",
-    /// Makes written data stable.
-    Commit = "commit",
-}
-
-/// How many procedures there are.
-pub(crate) const PROCEDURES: usize = 22;
-
-impl Procedure {
-    /// The procedure of this number in RFC 1813.
-    pub fn numbered(number: u32) -> Option<Procedure> {
-        Procedure::ALL.get(usize::try_from(number).ok()?).copied()
-    }
-}
-
-/// Upper edges of the buckets of delays added by limits, in nanoseconds; one more is without edge.
-pub(crate) const DELAY_EDGES_NS: [u64; 9] = [
-    0,
-    10_000,
-    100_000,
-    1_000_000,
-    10_000_000,
-    100_000_000,
-    1_000_000_000,
-    10_000_000_000,
-    100_000_000_000,
-];
-
-/// What was seen of one volume, flow or client.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Requests that came.
-    pub arrived: u64,
-    /// When the first came.
-    pub first_arrival_ns: Option<u64>,
-    /// When the last came.
-    pub last_arrival_ns: Option<u64>,
-    /// Answers that went, by the number of the procedure.
-    pub operations: [u64; PROCEDURES],
-    /// Of these, with an error.
-    pub failed: [u64; PROCEDURES],
-    /// Data in answers to READ.
-    pub read_bytes: u64,
-    /// Data that WRITE brought and that was taken.
-    pub written_bytes: u64,
-    /// Requests whose answer has not gone.
-    pub outstanding: u64,
-    /// The most that were so at once.
-    pub outstanding_max: u64,
-    /// Sum of the delays that limits added.
-    pub qos_delay_ns: u64,
-    /// The longest of them.
-    pub qos_delay_ns_max: u64,
-    /// Requests by the delay that limits added; the edges are not cumulative here.
-    pub qos_delays: [u64; DELAY_EDGES_NS.len() + 1],
-}
-
-impl Counters {
-    /// Answers of all procedures.
-    pub fn completed(&self) -> u64 {
-        self.operations.iter().sum()
-    }
-
-    /// Answers of a procedure.
-    pub const fn of(&self, procedure: Procedure) -> u64 {
-        self.operations[procedure as usize]
-    }
-
-    /// Requests that a limit delayed at all.
-    pub fn throttled(&self) -> u64 {
-        self.qos_delays[1..].iter().sum()
-    }
-
-    fn arrive(&mut self, now_ns: u64) {
-        self.arrived += 1;
-        self.first_arrival_ns.get_or_insert(now_ns);
-        self.last_arrival_ns = Some(now_ns);
-        self.outstanding += 1;
-        self.outstanding_max = self.outstanding_max.max(self.outstanding);
-    }
-
-    fn complete(&mut self, answer: &Answer) {
-        let procedure = answer.procedure as usize;
-        self.outstanding = self.outstanding.saturating_sub(1);
-        self.operations[procedure] += 1;
-        self.failed[procedure] += u64::from(answer.failed);
-        match answer.procedure {
-            Procedure::Read => self.read_bytes += answer.bytes,
-            Procedure::Write => self.written_bytes += answer.bytes,
-            _ => {}
-        }
-        self.qos_delay_ns += answer.qos_delay_ns;
-        self.qos_delay_ns_max = self.qos_delay_ns_max.max(answer.qos_delay_ns);
-        let bucket = DELAY_EDGES_NS.partition_point(|edge_ns| *edge_ns < answer.qos_delay_ns);
-        self.qos_delays[bucket] += 1;
-    }
-}
-
-/// An answer that goes out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// To what.
-    pub procedure: Procedure,
-    /// Data that was read, or written and taken.
-    pub bytes: u64,
-    /// Whether its status is an error.
-    pub failed: bool,
-    /// From arrival to release by all limits.
-    pub qos_delay_ns: u64,
-}
+/// Flows, clients and volumes that are listed when they are no longer there, of each kind.
+pub const CLOSED_KEPT: usize = 1024;
 
 /// Whose request it is. The numbers are those of [`Witness::volume`] and its like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,74 +32,98 @@ pub struct Origin {
     pub client: Subject,
 }
 
-/// A volume, flow or client in the witness' book.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Subject(usize);
-
 /// The book.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Witness {
     volumes: Book,
     flows: Book,
     clients: Book,
 }
 
-/// Counters by name, in the order in which the names came.
-#[derive(Clone, Debug, Default)]
-struct Book {
-    names: BTreeMap<String, usize>,
-    counters: Vec<Counters>,
+/// Everything that the book holds at one instant, as plain values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// By name.
+    pub volumes: Vec<Named>,
+    /// By name.
+    pub flows: Vec<Named>,
+    /// By name.
+    pub clients: Vec<Named>,
+    /// Volumes that were removed and are no longer listed.
+    pub closed_volumes: Folded,
+    /// Flows that were closed and are no longer listed.
+    pub closed_flows: Folded,
+    /// Clients that went and are no longer listed.
+    pub closed_clients: Folded,
 }
 
-impl Book {
-    fn subject(&mut self, name: &str) -> Subject {
-        if let Some(index) = self.names.get(name) {
-            return Subject(*index);
+impl Default for Witness {
+    fn default() -> Witness {
+        Witness {
+            volumes: Book::new(CLOSED_KEPT, true),
+            flows: Book::new(CLOSED_KEPT, false),
+            clients: Book::new(CLOSED_KEPT, false),
         }
-        self.names.insert(name.to_owned(), self.counters.len());
-        self.counters.push(Counters::default());
-        Subject(self.counters.len() - 1)
-    }
-
-    fn by_name(&self) -> impl Iterator<Item = (&str, &Counters)> {
-        self.names.iter().map(|(name, index)| (name.as_str(), &self.counters[*index]))
     }
 }
 
 impl Witness {
-    /// The volume of this name; new if it was not known.
+    /// A volume of this name is there; it goes on counting if it is still listed.
     pub fn volume(&mut self, name: &str) -> Subject {
-        self.volumes.subject(name)
+        self.volumes.open(name)
     }
 
-    /// The flow of this name, such as `10.0.0.5:801-10.0.0.4:2049`.
+    /// A flow of this name is there, such as `10.0.0.5:801-10.0.0.4:2049`.
     pub fn flow(&mut self, name: &str) -> Subject {
-        self.flows.subject(name)
+        self.flows.open(name)
     }
 
-    /// The client of this name, such as its address.
+    /// A client of this name is there, such as its address; once for each of its flows.
     pub fn client(&mut self, name: &str) -> Subject {
-        self.clients.subject(name)
+        self.clients.open(name)
     }
 
-    /// Volumes with their counters, by name.
+    /// A volume was removed.
+    pub fn close_volume(&mut self, volume: Subject) {
+        self.volumes.close(volume);
+    }
+
+    /// A flow was closed.
+    pub fn close_flow(&mut self, flow: Subject) {
+        self.flows.close(flow);
+    }
+
+    /// A client has one flow less.
+    pub fn close_client(&mut self, client: Subject) {
+        self.clients.close(client);
+    }
+
+    /// Volumes that are listed, with their counters, by name.
     pub fn volumes(&self) -> impl Iterator<Item = (&str, &Counters)> {
         self.volumes.by_name()
     }
 
-    /// Flows with their counters, by name.
+    /// Flows that are listed, with their counters, by name.
     pub fn flows(&self) -> impl Iterator<Item = (&str, &Counters)> {
         self.flows.by_name()
     }
 
-    /// Clients with their counters, by name.
+    /// Clients that are listed, with their counters, by name.
     pub fn clients(&self) -> impl Iterator<Item = (&str, &Counters)> {
         self.clients.by_name()
     }
 
     /// A request came.
     pub fn arrived(&mut self, now_ns: u64, origin: Origin) {
-        self.each(origin, |counters| counters.arrive(now_ns));
+        self.volumes.arrive(origin.volume, now_ns);
+        self.flows.arrive(origin.flow, now_ns);
+        self.clients.arrive(origin.client, now_ns);
+    }
+
+    /// A call came that is for no volume.
+    pub fn without_volume(&mut self, flow: Subject, client: Subject) {
+        self.flows.counters(flow).without_volume += 1;
+        self.clients.counters(client).without_volume += 1;
     }
 
     /// Its answer goes.
@@ -266,23 +133,68 @@ impl Witness {
 
     /// A request that came gets no answer, because its connection is gone.
     pub fn dropped(&mut self, origin: Origin) {
-        self.each(origin, |counters| {
-            counters.outstanding = counters.outstanding.saturating_sub(1);
-        });
+        self.each(origin, Counters::drop_one);
+    }
+
+    /// All of it as it is now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            volumes: self.volumes.snapshot(),
+            flows: self.flows.snapshot(),
+            clients: self.clients.snapshot(),
+            closed_volumes: self.volumes.folded().clone(),
+            closed_flows: self.flows.folded().clone(),
+            closed_clients: self.clients.folded().clone(),
+        }
     }
 
     fn each(&mut self, origin: Origin, mut count: impl FnMut(&mut Counters)) {
-        count(&mut self.volumes.counters[origin.volume.0]);
-        count(&mut self.flows.counters[origin.flow.0]);
-        count(&mut self.clients.counters[origin.client.0]);
+        count(self.volumes.counters(origin.volume));
+        count(self.flows.counters(origin.flow));
+        count(self.clients.counters(origin.client));
     }
 
-    /// `(label, name, counters)` of everything.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, &str, &Counters)> {
-        let volumes = self.volumes.by_name().map(|(name, counters)| ("volume", name, counters));
-        let flows = self.flows.by_name().map(|(name, counters)| ("flow", name, counters));
-        let clients = self.clients.by_name().map(|(name, counters)| ("client", name, counters));
-        volumes.chain(flows).chain(clients)
+    /// Everything of one kind, with the sum of those that are no longer listed.
+    pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&str, &Counters)> {
+        let book = self.book(kind);
+        let folded = Some(book.folded()).filter(|folded| folded.count > 0);
+        book.by_name().chain(folded.map(|folded| (FOLDED_NAME, &folded.counters)))
+    }
+
+    /// How many of one kind are no longer listed.
+    pub(crate) const fn folded(&self, kind: Kind) -> u64 {
+        self.book(kind).folded().count
+    }
+
+    const fn book(&self, kind: Kind) -> &Book {
+        match kind {
+            Kind::Volume => &self.volumes,
+            Kind::Flow => &self.flows,
+            Kind::Client => &self.clients,
+        }
+    }
+}
+
+/// What the sum of all that are no longer listed is called in texts.
+const FOLDED_NAME: &str = "(closed)";
+
+/// Of what there are counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Volume,
+    Flow,
+    Client,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 3] = [Kind::Volume, Kind::Flow, Kind::Client];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Kind::Volume => "volume",
+            Kind::Flow => "flow",
+            Kind::Client => "client",
+        }
     }
 }
 
@@ -291,7 +203,7 @@ mod tests {
     use super::*;
 
     fn answer(procedure: Procedure, bytes: u64, qos_delay_ns: u64) -> Answer {
-        Answer { procedure, bytes, failed: false, qos_delay_ns }
+        Answer { procedure, bytes, failed: false, qos_delay_ns, storage_delay_ns: 0 }
     }
 
     /// Two flows of one client on one volume.
@@ -334,13 +246,20 @@ mod tests {
     }
 
     #[test]
-    fn procedures_have_the_numbers_of_the_standard() {
-        assert_eq!(Procedure::ALL.len(), PROCEDURES);
-        for (number, name) in [(0, "null"), (6, "read"), (7, "write"), (17, "readdirplus")] {
-            assert_eq!(Procedure::numbered(number).unwrap().name(), name);
-        }
-        assert_eq!(Procedure::numbered(21), Some(Procedure::Commit));
-        assert_eq!(Procedure::numbered(22), None);
+    fn a_snapshot_holds_what_the_book_does_and_calls_without_a_volume() {
+        let mut witness = seen();
+        let (flow, client) = (witness.flow("a"), witness.client("10.0.0.5"));
+        witness.without_volume(flow, client);
+        let snapshot = witness.snapshot();
+        let volume = &snapshot.volumes[0];
+        assert_eq!((&*volume.name, volume.open), ("vol1", true));
+        assert_eq!(volume.counters, of(witness.volumes(), "vol1"));
+        let instants = [1_500_000_000, 1_600_000_000, 1_700_000_000, 1_800_000_000];
+        assert_eq!(volume.recent_arrivals_ns, instants);
+        let without = snapshot.flows.iter().map(|flow| flow.counters.without_volume);
+        assert_eq!(without.collect::<Vec<u64>>(), [1, 0]);
+        assert_eq!(snapshot.clients[0].counters.without_volume, 1);
+        assert_eq!(snapshot.closed_flows, Folded::default());
     }
 
     #[test]
@@ -354,5 +273,6 @@ mod tests {
         witness.dropped(origin);
         let volume = of(witness.volumes(), "vol1");
         assert_eq!((volume.outstanding, volume.arrived, volume.completed()), (0, 4, 3));
+        assert_eq!(volume.dropped, 1);
     }
 }

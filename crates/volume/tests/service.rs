@@ -56,18 +56,19 @@ fn run(service: &mut Service, bytes: u64, end_ns: u64) -> Vec<(u64, Due)> {
 }
 
 fn read(service: &mut Service, now_ns: u64, connection: Connection, token: u64) {
-    let volume = service.volume_key("vol1").unwrap();
+    let volume = service.volume_key("vol1").expect("the volume is there");
     let taken = service.arrive(now_ns, connection, volume, Procedure::Read, 65_536, token);
     assert_eq!(taken, Ok(None), "it takes a millisecond at least");
 }
 
 fn connect(service: &mut Service, endpoint: &str, flow: &str) -> Connection {
-    let endpoint = service.endpoint_key(endpoint).unwrap();
-    service.connect(endpoint, flow, flow.split(':').next().unwrap())
+    let endpoint = service.endpoint_key(endpoint).expect("the endpoint is there");
+    let (client, _) = flow.split_once(':').expect("an address and a port");
+    service.connect(endpoint, flow, client)
 }
 
 fn key(service: &Service, volume: &str) -> VolumeKey {
-    service.volume_key(volume).unwrap()
+    service.volume_key(volume).expect("the volume is there")
 }
 
 fn counters(service: &Service, volume: &str) -> Counters {

@@ -51,8 +51,9 @@ impl Service {
         let gone: Vec<String> = self.volume_keys.keys().filter(gone).cloned().collect();
         for name in gone {
             let key = self.volume_keys.remove(&name);
-            let served = key.and_then(|key| self.volumes.remove(key.0));
-            for id in served.into_iter().flat_map(|served| served.at).flatten() {
+            let Some(served) = key.and_then(|key| self.volumes.remove(key.0)) else { continue };
+            self.witness.close_volume(served.subject);
+            for id in served.at.into_iter().flatten() {
                 self.shaper.remove_volume(id);
             }
         }
