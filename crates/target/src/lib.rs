@@ -5,6 +5,7 @@
 //! schedules, workers or statistics. To add one, implement [`Target`]; `null.rs` is the smallest
 //! example.
 
+pub mod nfs;
 pub mod null;
 pub mod posix;
 pub mod psync;

@@ -52,7 +52,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         package: "target",
-        may_import: &["units", "workload", "uring", "host"],
+        may_import: &["units", "workload", "nfs3", "uring", "host"],
         never: "a target does operations; it neither schedules nor measures them",
     },
     Row {

@@ -1,0 +1,164 @@
+//! One blocking connection to one program of a server: a call and its answer, over as many TCP
+//! connections as it takes within the time allowed.
+//!
+//! A call that is sent again over a new connection has the same xid, so that a server that did it
+//! already gives its first answer again.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use nfs3::client::{Client, ClientOptions, Received, ReplyError};
+use nfs3::request::{Arguments, Results};
+
+use super::dial::{self, Caller};
+use super::error::NfsFailure;
+
+/// Waits between two attempts to connect.
+const BACKOFF: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(20)..=Duration::from_secs(2);
+/// Bytes taken from the connection at a time.
+const RECEIVE_BYTES: usize = 128 << 10;
+/// What a reply has beside its data, at most.
+pub(super) const REPLY_HEAD_BYTES: usize = 4096;
+/// The longest data of a READ or listing that a blocking call asks for.
+pub(super) const DATA_BYTES_MAX: usize = 16 << 20;
+
+/// A connection with one call outstanding at most.
+#[derive(Debug)]
+pub(super) struct Channel {
+    peer: SocketAddr,
+    privileged: bool,
+    client: Client,
+    stream: Option<TcpStream>,
+    received: Vec<u8>,
+    /// How long a connection may say nothing.
+    silence: Duration,
+    /// How long a call may take, however often it is sent.
+    deadline: Duration,
+    reconnects: u64,
+}
+
+impl Channel {
+    pub(super) fn new(peer: SocketAddr, privileged: bool, silence: Duration) -> Channel {
+        Channel {
+            peer,
+            privileged,
+            client: Client::new(ClientOptions {
+                slots: 1,
+                max_reply_bytes: DATA_BYTES_MAX + REPLY_HEAD_BYTES,
+                first_generation: first_generation(),
+            }),
+            stream: None,
+            received: vec![0; RECEIVE_BYTES],
+            silence,
+            deadline: silence * 2,
+            reconnects: 0,
+        }
+    }
+
+    /// Connects now, so that a server that is not there is told at once.
+    pub(super) fn connect(&mut self) -> Result<(), NfsFailure> {
+        if self.stream.is_none() {
+            let stream = dial::connect(self.peer, self.privileged, self.silence);
+            self.stream = Some(stream.map_err(|source| self.broken(source))?);
+        }
+        Ok(())
+    }
+
+    fn broken(&self, source: io::Error) -> NfsFailure {
+        NfsFailure::Connection { address: self.peer.to_string(), source }
+    }
+
+    /// Connections that were made in place of lost ones.
+    pub(super) fn reconnects(&self) -> u64 {
+        self.reconnects
+    }
+
+    pub(super) fn set_deadline(&mut self, deadline: Duration) {
+        self.deadline = deadline;
+    }
+
+    /// Does one call.
+    pub(super) fn call<R>(
+        &mut self,
+        caller: &Caller,
+        arguments: &Arguments<'_>,
+        take: impl Fn(Results<'_>) -> R,
+    ) -> Result<R, NfsFailure> {
+        let slot = self.client.call(&caller.credential(), arguments);
+        let slot = slot.expect("the one call before has ended");
+        let until = Instant::now() + self.deadline;
+        let mut backoff = *BACKOFF.start();
+        let failure = loop {
+            let attempt = self.attempt(slot, until, &take);
+            let error = match attempt {
+                Ok(answer) => return answer,
+                Err(error) => error,
+            };
+            if self.stream.take().is_some() {
+                self.reconnects += 1;
+            }
+            // What is outstanding stays so; only half a reply is forgotten.
+            drop(self.client.reconnected());
+            if Instant::now() + backoff >= until {
+                break match error.kind() {
+                    io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+                        NfsFailure::Deadline(self.deadline)
+                    }
+                    _ => self.broken(error),
+                };
+            }
+            std::thread::sleep(backoff);
+            backoff = (backoff * 2).min(*BACKOFF.end());
+        };
+        self.client.abandon(slot);
+        Err(failure)
+    }
+
+    /// Sends the call and waits for its answer over one TCP connection; the outer error is the
+    /// connection's.
+    fn attempt<R>(
+        &mut self,
+        slot: u32,
+        until: Instant,
+        take: &impl Fn(Results<'_>) -> R,
+    ) -> io::Result<Result<R, NfsFailure>> {
+        let allowed = self.silence.min(until.saturating_duration_since(Instant::now()));
+        let allowed = allowed.max(Duration::from_millis(1));
+        if self.stream.is_none() {
+            self.stream = Some(dial::connect(self.peer, self.privileged, allowed)?);
+        }
+        let stream = self.stream.as_mut().expect("it was just made");
+        stream.set_read_timeout(Some(allowed))?;
+        stream.set_write_timeout(Some(allowed))?;
+        stream.write_all(self.client.message(slot))?;
+        let mut outcome = None;
+        while outcome.is_none() {
+            let bytes = match stream.read(&mut self.received) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let mut input = &self.received[..bytes];
+            while let Some(reply) = self.client.receive(&mut input).map_err(io::Error::other)? {
+                if let Received::Completed(completion) = reply {
+                    outcome = Some(match completion.results() {
+                        Ok(results) => Ok(take(results)),
+                        Err(ReplyError::Refused(status)) => Err(NfsFailure::Refused(status)),
+                        Err(malformed) => Err(NfsFailure::Malformed(malformed.to_string())),
+                    });
+                }
+            }
+        }
+        Ok(outcome.expect("the loop ends with one"))
+    }
+}
+
+/// Where the generations of a connection begin: anywhere, so that a server does not take the call
+/// of one connection for a repeated call of another that had the same port before.
+pub(super) fn first_generation() -> u32 {
+    use std::hash::{BuildHasher, Hasher};
+    std::hash::RandomState::new().build_hasher().finish() as u32
+}

@@ -1,0 +1,146 @@
+//! Connections to a server: from which ports, within which time, and in whose name calls are made.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use nfs3::rpc::{AuthSys, Credential, Gids};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
+
+use super::url::NfsUrl;
+
+/// Source ports that only a privileged process may take, the ones that mount.nfs takes too.
+const PRIVILEGED_PORTS: std::ops::RangeInclusive<u16> = 512..=1023;
+
+/// Who calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// This host's name.
+    machine_name: Vec<u8>,
+    uid: u32,
+    gid: u32,
+    gids: Gids,
+}
+
+impl Caller {
+    /// Whom the URL names; otherwise the process's own user and group.
+    pub fn of(url: &NfsUrl) -> Caller {
+        let mut machine_name = rustix::system::uname().nodename().to_bytes().to_vec();
+        machine_name.truncate(nfs3::rpc::MAX_MACHINE_NAME);
+        Caller {
+            machine_name,
+            uid: url.uid.unwrap_or_else(|| rustix::process::geteuid().as_raw()),
+            gid: url.gid.unwrap_or_else(|| rustix::process::getegid().as_raw()),
+            gids: Gids::new(&url.gids).expect("a URL has at most 16 groups"),
+        }
+    }
+
+    /// As it stands in a call.
+    pub fn credential(&self) -> Credential<'_> {
+        Credential::Sys(AuthSys {
+            stamp: 0,
+            machinename: &self.machine_name,
+            uid: self.uid,
+            gid: self.gid,
+            gids: self.gids,
+        })
+    }
+}
+
+/// Begins a connection; it is made when the socket can be written to, and [`outcome`] then tells.
+/// The socket does not block.
+///
+/// # Errors
+/// The kernel refuses at once.
+pub(super) fn begin(address: SocketAddr, privileged: bool) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let open = || -> io::Result<OwnedFd> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+        sockopt::set_tcp_nodelay(&socket, true)?;
+        sockopt::set_socket_keepalive(&socket, true)?;
+        Ok(socket)
+    };
+    let connect = |socket: &OwnedFd| match rustix::net::connect(socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(()),
+        Err(refused) => Err(refused),
+    };
+    if !privileged {
+        let socket = open()?;
+        connect(&socket)?;
+        return Ok(socket);
+    }
+    let any: IpAddr = match address {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    // A port in use is passed over; one that was in use lately may still be known to this server.
+    for port in PRIVILEGED_PORTS.rev() {
+        let socket = open()?;
+        sockopt::set_socket_reuseaddr(&socket, true)?;
+        let made = rustix::net::bind(&socket, &SocketAddr::new(any, port));
+        match made.and_then(|()| connect(&socket)) {
+            Ok(()) => return Ok(socket),
+            Err(Errno::ADDRINUSE | Errno::ADDRNOTAVAIL) => {}
+            Err(Errno::ACCESS) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::PermissionDenied,
+                    "`privileged=true` wants a source port below 1024, which needs root or \
+                     CAP_NET_BIND_SERVICE",
+                ));
+            }
+            Err(refused) => return Err(refused.into()),
+        }
+    }
+    Err(io::Error::new(
+        io::ErrorKind::AddrInUse,
+        "every source port from 512 to 1023 is taken; use fewer connections or leave out \
+         `privileged=true`",
+    ))
+}
+
+/// What became of a connection that was begun, once its socket can be written to.
+///
+/// # Errors
+/// It was not made.
+pub(super) fn outcome(socket: &OwnedFd) -> io::Result<()> {
+    Ok(sockopt::socket_error(socket)??)
+}
+
+/// Makes a connection within `allowed`. The socket blocks.
+///
+/// # Errors
+/// It was not made.
+pub(super) fn connect(
+    address: SocketAddr,
+    privileged: bool,
+    allowed: Duration,
+) -> io::Result<TcpStream> {
+    let until = Instant::now() + allowed;
+    let socket = begin(address, privileged)?;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let mut polled = [PollFd::new(&socket, PollFlags::OUT)];
+        match poll(&mut polled, Some(&timespec(left))) {
+            Ok(0) if left.is_zero() => return Err(io::ErrorKind::TimedOut.into()),
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => break,
+            Err(refused) => return Err(refused.into()),
+        }
+    }
+    outcome(&socket)?;
+    let stream = TcpStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
+/// A wait as the kernel takes it.
+pub(super) fn timespec(wait: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: wait.subsec_nanos().into(),
+    }
+}

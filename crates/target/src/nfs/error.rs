@@ -1,0 +1,200 @@
+//! What goes wrong between an export and us, in words and as Linux error numbers.
+
+use std::io;
+use std::time::Duration;
+
+use nfs3::mount::mountstat3;
+use nfs3::rpc::ReplyStatus;
+use nfs3::types::nfsstat3;
+use rustix::io::Errno;
+
+/// A procedure that was not done, with the file it was for.
+#[derive(Debug, thiserror::Error)]
+#[error("{procedure} {file}: {failure}")]
+pub struct NfsError {
+    /// The procedure's name in the RFC, or `CONNECT`.
+    pub procedure: &'static str,
+    /// Server and path.
+    pub file: String,
+    /// Why.
+    pub failure: NfsFailure,
+}
+
+/// Why a procedure was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum NfsFailure {
+    /// The server did it and says so.
+    #[error("{says} ({status})", says = io::Error::from_raw_os_error(errno(*.0)), status = .0)]
+    Status(nfsstat3),
+    /// The server's answer to a mount.
+    #[error("the server refuses the mount ({status:?}){}", mount_remedy(*.0), status = .0)]
+    Mount(mountstat3),
+    /// The server did not take the call.
+    #[error("the server did not take the call: {}", refusal(.0))]
+    Refused(ReplyStatus),
+    /// The server's answer is not what the procedure gives.
+    #[error("the server's answer cannot be read: {0}")]
+    Malformed(String),
+    /// The portmapper does not know the program.
+    #[error(
+        "the server's portmapper knows no {program} over TCP; give its port as `{option}=` in the \
+         URL if it has one"
+    )]
+    NotRegistered {
+        /// The program.
+        program: &'static str,
+        /// The option of the URL that gives its port.
+        option: &'static str,
+    },
+    /// There is no connection.
+    #[error("{address}: {source}")]
+    Connection {
+        /// Of the server.
+        address: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// No answer within the time allowed, over however many connections.
+    #[error("no answer within {} s", .0.as_secs_f64())]
+    Deadline(Duration),
+}
+
+fn mount_remedy(status: mountstat3) -> &'static str {
+    match status {
+        mountstat3::MNT3ERR_ACCES | mountstat3::MNT3ERR_PERM => {
+            "; look at the export's rules, and whether it wants `privileged=true`"
+        }
+        mountstat3::MNT3ERR_NOENT => "; `showmount -e` lists what it exports",
+        _ => "",
+    }
+}
+
+fn refusal(status: &ReplyStatus) -> String {
+    match status {
+        ReplyStatus::AuthError(why) => {
+            format!("{why:?}; look at uid, gid and `privileged=true`, and at the export's rules")
+        }
+        ReplyStatus::ProgMismatch { low, high } => {
+            format!("it has versions {low} to {high} of the program, and version 3 is needed")
+        }
+        ReplyStatus::ProgUnavail => "it does not have the program on this port".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+impl NfsError {
+    /// The Linux error number that a mounted file system would have given.
+    pub fn errno(&self) -> i32 {
+        match &self.failure {
+            NfsFailure::Status(status) => errno(*status),
+            NfsFailure::Mount(status) => errno(nfsstat3(*status as u32)),
+            NfsFailure::Refused(status) => refused_errno(status),
+            NfsFailure::Malformed(_) => Errno::IO.raw_os_error(),
+            NfsFailure::NotRegistered { .. } => Errno::PROTONOSUPPORT.raw_os_error(),
+            NfsFailure::Connection { source, .. } => {
+                source.raw_os_error().unwrap_or(Errno::IO.raw_os_error())
+            }
+            NfsFailure::Deadline(_) => Errno::TIMEDOUT.raw_os_error(),
+        }
+    }
+
+    /// The kind that a mounted file system's error would have.
+    pub fn kind(&self) -> io::ErrorKind {
+        io::Error::from_raw_os_error(self.errno()).kind()
+    }
+
+    /// Whether the server said this.
+    pub fn is_status(&self, status: nfsstat3) -> bool {
+        matches!(self.failure, NfsFailure::Status(said) if said == status)
+    }
+}
+
+impl From<NfsError> for io::Error {
+    fn from(error: NfsError) -> io::Error {
+        io::Error::new(error.kind(), error)
+    }
+}
+
+/// The Linux error number of a status. The kernel's own client gives the same, save for those that
+/// it keeps to itself (`EBADHANDLE` and its like), which become the nearest that programs know.
+pub fn errno(status: nfsstat3) -> i32 {
+    let errno = match status {
+        nfsstat3::NFS3ERR_NAMETOOLONG => Errno::NAMETOOLONG,
+        nfsstat3::NFS3ERR_NOTEMPTY => Errno::NOTEMPTY,
+        nfsstat3::NFS3ERR_DQUOT => Errno::DQUOT,
+        nfsstat3::NFS3ERR_STALE | nfsstat3::NFS3ERR_BADHANDLE => Errno::STALE,
+        nfsstat3::NFS3ERR_REMOTE => Errno::REMOTE,
+        nfsstat3::NFS3ERR_NOT_SYNC => Errno::BUSY,
+        nfsstat3::NFS3ERR_NOTSUPP => Errno::OPNOTSUPP,
+        nfsstat3::NFS3ERR_BAD_COOKIE | nfsstat3::NFS3ERR_TOOSMALL | nfsstat3::NFS3ERR_BADTYPE => {
+            Errno::INVAL
+        }
+        nfsstat3::NFS3ERR_SERVERFAULT => Errno::REMOTEIO,
+        nfsstat3::NFS3ERR_JUKEBOX => Errno::AGAIN,
+        // These have the numbers of Linux already.
+        nfsstat3::NFS3ERR_PERM
+        | nfsstat3::NFS3ERR_NOENT
+        | nfsstat3::NFS3ERR_IO
+        | nfsstat3::NFS3ERR_NXIO
+        | nfsstat3::NFS3ERR_ACCES
+        | nfsstat3::NFS3ERR_EXIST
+        | nfsstat3::NFS3ERR_XDEV
+        | nfsstat3::NFS3ERR_NODEV
+        | nfsstat3::NFS3ERR_NOTDIR
+        | nfsstat3::NFS3ERR_ISDIR
+        | nfsstat3::NFS3ERR_INVAL
+        | nfsstat3::NFS3ERR_FBIG
+        | nfsstat3::NFS3ERR_NOSPC
+        | nfsstat3::NFS3ERR_ROFS
+        | nfsstat3::NFS3ERR_MLINK => return status.0 as i32,
+        _ => Errno::IO,
+    };
+    errno.raw_os_error()
+}
+
+/// The Linux error number of a call that the server did not take.
+pub(super) fn refused_errno(status: &ReplyStatus) -> i32 {
+    let errno = match status {
+        ReplyStatus::AuthError(_) => Errno::ACCESS,
+        ReplyStatus::ProgUnavail
+        | ReplyStatus::ProgMismatch { .. }
+        | ReplyStatus::RpcMismatch { .. } => Errno::PROTONOSUPPORT,
+        ReplyStatus::ProcUnavail => Errno::OPNOTSUPP,
+        ReplyStatus::Success | ReplyStatus::GarbageArgs | ReplyStatus::SystemErr => Errno::IO,
+    };
+    errno.raw_os_error()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_has_a_linux_number_and_the_usual_ones_their_own() {
+        for status in nfsstat3::ALL.iter().filter(|status| **status != nfsstat3::NFS3_OK) {
+            let number = errno(*status);
+            assert!((1..134).contains(&number), "{status} {number}");
+            let named = io::Error::from_raw_os_error(number).to_string();
+            assert!(!named.contains("Unknown error"), "{status} {named}");
+        }
+        assert_eq!(errno(nfsstat3::NFS3ERR_STALE), 116);
+        assert_eq!(errno(nfsstat3::NFS3ERR_DQUOT), 122);
+        assert_eq!(errno(nfsstat3::NFS3ERR_NOTEMPTY), 39);
+        assert_eq!(errno(nfsstat3(4711)), 5);
+    }
+
+    #[test]
+    fn an_error_names_the_procedure_the_file_and_the_reason() {
+        let error = NfsError {
+            procedure: "LOOKUP",
+            file: "server:/vol/a".to_owned(),
+            failure: NfsFailure::Status(nfsstat3::NFS3ERR_NOENT),
+        };
+        assert_eq!(
+            error.to_string(),
+            "LOOKUP server:/vol/a: No such file or directory (os error 2) (NFS3ERR_NOENT)"
+        );
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert_eq!(io::Error::from(error).kind(), io::ErrorKind::NotFound);
+    }
+}

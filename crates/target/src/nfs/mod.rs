@@ -1,0 +1,21 @@
+//! An export of NFS version 3 as a target, in user space: no mount, no kernel client, requests
+//! exactly as asked for, over as many connections as wanted.
+//!
+//! [`url::NfsUrl`] says where; [`session::Session`] mounts it and does every procedure, one
+//! blocking call at a time.
+
+pub mod dial;
+pub mod error;
+pub mod listing;
+pub mod procedures;
+pub mod session;
+pub mod url;
+
+mod channel;
+mod url_text;
+
+pub use error::{NfsError, NfsFailure};
+pub use listing::DirEntry;
+pub use procedures::Written;
+pub use session::{Mounted, NfsFile, Session};
+pub use url::{NfsUrl, NfsUrlError, Policy};

@@ -1,0 +1,338 @@
+//! A mounted export and its files, one blocking call at a time: for everything around the
+//! measurement. The measured operations go through [`super::files::NfsFiles`].
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::Duration;
+
+use nfs3::arguments::FSINFO3args;
+use nfs3::mount::dirpath;
+use nfs3::portmap::{IPPROTO_TCP, PMAP_PORT, mapping};
+use nfs3::procedure::{MOUNT_PROGRAM, MOUNT_V3, NFS_PROGRAM, NFS_V3, NfsProcedure};
+use nfs3::request::{
+    Arguments, MountArguments, MountResults, NfsArguments, NfsResults, PortmapArguments,
+    PortmapResults, Results,
+};
+use nfs3::results::FSINFO3resok;
+use nfs3::types::{Handle, nfsstat3};
+
+use super::channel::Channel;
+use super::dial::Caller;
+use super::error::{NfsError, NfsFailure};
+use super::url::NfsUrl;
+
+/// Waits before a call that was answered NFS3ERR_JUKEBOX is made again: they grow to the second,
+/// which is what the kernel's client waits each time.
+pub(super) const JUKEBOX: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(20)..=Duration::from_secs(5);
+/// Bytes of a READ or WRITE when the URL does not say, at most: what the kernel's client takes.
+const TRANSFER_BYTES_MAX: u32 = 1 << 20;
+/// Bytes of a READ or WRITE at least, whatever the server says.
+const TRANSFER_BYTES_MIN: u32 = 512;
+
+/// An object on an export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NfsFile {
+    /// By which the server knows it.
+    pub handle: Handle,
+    /// Server and path by which it was reached, for messages.
+    pub path: String,
+}
+
+impl NfsFile {
+    /// The path of what has `name` in this directory, for messages.
+    pub(super) fn path_of(&self, name: &[u8]) -> String {
+        format!("{}/{}", self.path.trim_end_matches('/'), String::from_utf8_lossy(name))
+    }
+}
+
+/// What mounting has found out; shared by everything that works on the export.
+#[derive(Debug)]
+pub struct Mounted {
+    /// What was mounted.
+    pub url: NfsUrl,
+    /// Where NFS is served: connections are spread over these in turn.
+    pub servers: Vec<SocketAddr>,
+    /// Who calls.
+    pub caller: Caller,
+    /// The folder that the URL names.
+    pub root: NfsFile,
+    /// Most bytes of a READ.
+    pub rsize_bytes: u32,
+    /// Most bytes of a WRITE.
+    pub wsize_bytes: u32,
+    /// What the server says of itself.
+    pub info: FSINFO3resok,
+}
+
+/// A connection to a mounted export.
+#[derive(Debug)]
+pub struct Session {
+    mounted: Arc<Mounted>,
+    channel: Channel,
+    jukebox_retries: u64,
+}
+
+/// The address of `host`, with `port`.
+fn resolve(url: &NfsUrl, port: u16) -> Result<SocketAddr, NfsError> {
+    let failed = |source| NfsError {
+        procedure: "CONNECT",
+        file: url.authority(),
+        failure: NfsFailure::Connection { address: url.host.clone(), source },
+    };
+    let mut found = (url.host.as_str(), port).to_socket_addrs().map_err(failed)?;
+    let none = || failed(std::io::Error::other("the name has no address"));
+    found.next().ok_or_else(none)
+}
+
+/// Asks the portmapper of the URL's host where a program listens.
+fn port_of(
+    url: &NfsUrl,
+    caller: &Caller,
+    (program, version): (u32, u32),
+    option: &'static str,
+) -> Result<u16, NfsError> {
+    let name = if program == NFS_PROGRAM { "NFS version 3" } else { "MOUNT version 3" };
+    let failed = |failure| NfsError { procedure: "GETPORT", file: url.authority(), failure };
+    let mut channel = Channel::new(resolve(url, PMAP_PORT as u16)?, false, url.timeo);
+    channel.connect().map_err(failed)?;
+    let wanted = mapping { prog: program, vers: version, prot: IPPROTO_TCP, port: 0 };
+    let call = Arguments::Portmap(PortmapArguments::GETPORT(wanted));
+    let port = channel.call(caller, &call, |results| match results {
+        Results::Portmap(PortmapResults::GETPORT(port)) => port,
+        _ => 0,
+    });
+    match u16::try_from(port.map_err(failed)?) {
+        Ok(port) if port > 0 => Ok(port),
+        _ => Err(failed(NfsFailure::NotRegistered { program: name, option })),
+    }
+}
+
+impl Session {
+    /// Mounts what `url` names.
+    ///
+    /// # Errors
+    /// The server cannot be reached, does not export the path, or has no such folder.
+    pub fn open(url: &NfsUrl) -> Result<Session, NfsError> {
+        let caller = Caller::of(url);
+        let nfs_port = match url.port {
+            Some(port) => port,
+            None => port_of(url, &caller, (NFS_PROGRAM, NFS_V3), "port")?,
+        };
+        let mount_port = match url.mount_port {
+            Some(port) => port,
+            None => port_of(url, &caller, (MOUNT_PROGRAM, MOUNT_V3), "mountport")?,
+        };
+        let with_port = |address: &IpAddr| SocketAddr::new(*address, nfs_port);
+        let mut servers: Vec<SocketAddr> = url.addresses.iter().map(with_port).collect();
+        if servers.is_empty() {
+            servers.push(resolve(url, nfs_port)?);
+        }
+        let (handle, rest) = mount(url, &caller, resolve(url, mount_port)?)?;
+        let root = NfsFile { handle, path: format!("{}:{}", url.authority(), url.path) };
+        let mut channel = Channel::new(servers[0], url.privileged, url.timeo);
+        let connected = channel.connect();
+        let at_root = |failure| NfsError { procedure: "CONNECT", file: root.path.clone(), failure };
+        connected.map_err(at_root)?;
+
+        let mut mounted = Mounted {
+            url: url.clone(),
+            servers,
+            caller,
+            root,
+            rsize_bytes: 0,
+            wsize_bytes: 0,
+            info: fsinfo(&mut channel, &Caller::of(url), handle).map_err(|failure| NfsError {
+                procedure: "FSINFO",
+                file: format!("{}:{}", url.authority(), url.path),
+                failure,
+            })?,
+        };
+        let limit = |wanted: Option<u32>, preferred: u32, most: u32| {
+            let most = if most == 0 { TRANSFER_BYTES_MAX } else { most };
+            let preferred = if preferred == 0 { most } else { preferred };
+            let size = wanted.unwrap_or(preferred.min(TRANSFER_BYTES_MAX)).min(most);
+            size.max(TRANSFER_BYTES_MIN)
+        };
+        let info = &mounted.info;
+        mounted.rsize_bytes = limit(url.rsize_bytes, info.rtpref, info.rtmax);
+        mounted.wsize_bytes = limit(url.wsize_bytes, info.wtpref, info.wtmax);
+        let mut session = Session { mounted: Arc::new(mounted), channel, jukebox_retries: 0 };
+        session.descend(&rest)?;
+        Ok(session)
+    }
+
+    /// Goes from the export's root down to the folder that the URL names.
+    fn descend(&mut self, names: &[String]) -> Result<(), NfsError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let depth = names.len();
+        let whole = self.mounted.root.path.clone();
+        let above: Vec<&str> = whole.rsplitn(depth + 1, '/').collect();
+        let mut folder = NfsFile {
+            handle: self.mounted.root.handle,
+            path: above.last().copied().unwrap_or_default().to_owned(),
+        };
+        for name in names {
+            folder = self.lookup(&folder, name.as_bytes())?.0;
+        }
+        let mounted = Arc::get_mut(&mut self.mounted).expect("nobody else has it yet");
+        mounted.root.handle = folder.handle;
+        Ok(())
+    }
+
+    /// A further connection to the same export; it is made with the first call.
+    pub fn another(&self) -> Session {
+        Session::of(&self.mounted)
+    }
+
+    /// A connection to a mounted export; it is made with the first call.
+    pub fn of(mounted: &Arc<Mounted>) -> Session {
+        let url = &mounted.url;
+        Session {
+            mounted: Arc::clone(mounted),
+            channel: Channel::new(mounted.servers[0], url.privileged, url.timeo),
+            jukebox_retries: 0,
+        }
+    }
+
+    /// What mounting has found out.
+    pub fn mounted(&self) -> &Arc<Mounted> {
+        &self.mounted
+    }
+
+    /// The folder that the URL names.
+    pub fn root(&self) -> NfsFile {
+        self.mounted.root.clone()
+    }
+
+    /// Sets how long a call may take, however often it is sent; twice `timeo` otherwise.
+    pub fn set_deadline(&mut self, deadline: Duration) {
+        self.channel.set_deadline(deadline);
+    }
+
+    /// Calls that were made again because the server said NFS3ERR_JUKEBOX.
+    pub fn jukebox_retries(&self) -> u64 {
+        self.jukebox_retries
+    }
+
+    /// Connections that were made in place of lost ones.
+    pub fn reconnects(&self) -> u64 {
+        self.channel.reconnects()
+    }
+
+    /// Does one procedure of NFS for `file`, again and again while the server says that it takes
+    /// long. `take` gives `None` for results of another procedure.
+    pub(super) fn ask<R>(
+        &mut self,
+        file: &str,
+        arguments: NfsArguments<'_>,
+        take: impl Fn(NfsResults<'_>) -> Option<Result<R, nfsstat3>>,
+    ) -> Result<R, NfsError> {
+        let procedure = name(arguments.procedure());
+        let failed = |failure| NfsError { procedure, file: file.to_owned(), failure };
+        let mut wait = *JUKEBOX.start();
+        loop {
+            let answer =
+                self.channel.call(&self.mounted.caller, &Arguments::Nfs(arguments), |results| {
+                    match results {
+                        Results::Nfs(results) => take(results),
+                        _ => None,
+                    }
+                });
+            match answer.map_err(failed)? {
+                Some(Ok(value)) => return Ok(value),
+                Some(Err(nfsstat3::NFS3ERR_JUKEBOX)) => {
+                    self.jukebox_retries += 1;
+                    std::thread::sleep(wait);
+                    wait = (wait * 2).min(*JUKEBOX.end());
+                }
+                Some(Err(status)) => return Err(failed(NfsFailure::Status(status))),
+                None => return Err(failed(NfsFailure::Malformed("of another kind".to_owned()))),
+            }
+        }
+    }
+}
+
+/// The handle of the longest part of the URL's path that the server mounts, and the names below it.
+fn mount(
+    url: &NfsUrl,
+    caller: &Caller,
+    server: SocketAddr,
+) -> Result<(Handle, Vec<String>), NfsError> {
+    let failed = |procedure, failure| NfsError {
+        procedure,
+        file: format!("{}:{}", url.authority(), url.path),
+        failure,
+    };
+    let mut channel = Channel::new(server, url.privileged, url.timeo);
+    channel.connect().map_err(|failure| failed("CONNECT", failure))?;
+    let names: Vec<String> =
+        url.path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    let mut first_refusal = None;
+    for depth in (0..=names.len()).rev() {
+        let path = format!("/{}", names[..depth].join("/"));
+        let call = Arguments::Mount(MountArguments::MNT(dirpath(path.as_bytes())));
+        let answer = channel.call(caller, &call, |results| match results {
+            Results::Mount(MountResults::MNT(result)) => {
+                Some(result.map(|ok| Handle::from(ok.fhandle)))
+            }
+            _ => None,
+        });
+        match answer.map_err(|failure| failed("MNT", failure))? {
+            Some(Ok(handle)) => return Ok((handle, names[depth..].to_vec())),
+            Some(Err(status)) => {
+                first_refusal.get_or_insert(NfsFailure::Mount(status));
+            }
+            None => {
+                return Err(failed("MNT", NfsFailure::Malformed("of another kind".to_owned())));
+            }
+        }
+    }
+    Err(failed("MNT", first_refusal.expect("at least `/` was tried")))
+}
+
+fn fsinfo(
+    channel: &mut Channel,
+    caller: &Caller,
+    root: Handle,
+) -> Result<FSINFO3resok, NfsFailure> {
+    use nfs3::results::Res3;
+    let call = Arguments::Nfs(NfsArguments::FSINFO(FSINFO3args { fsroot: root.fh() }));
+    let answer = channel.call(caller, &call, |results| match results {
+        Results::Nfs(NfsResults::FSINFO(Res3::Ok(info))) => Ok(info),
+        Results::Nfs(NfsResults::FSINFO(Res3::Fail(status, _))) => Err(NfsFailure::Status(status)),
+        _ => Err(NfsFailure::Malformed("of another kind".to_owned())),
+    });
+    answer?
+}
+
+/// The name of a procedure in the RFC.
+fn name(procedure: NfsProcedure) -> &'static str {
+    use NfsProcedure as P;
+    match procedure {
+        P::NULL => "NULL",
+        P::GETATTR => "GETATTR",
+        P::SETATTR => "SETATTR",
+        P::LOOKUP => "LOOKUP",
+        P::ACCESS => "ACCESS",
+        P::READLINK => "READLINK",
+        P::READ => "READ",
+        P::WRITE => "WRITE",
+        P::CREATE => "CREATE",
+        P::MKDIR => "MKDIR",
+        P::SYMLINK => "SYMLINK",
+        P::MKNOD => "MKNOD",
+        P::REMOVE => "REMOVE",
+        P::RMDIR => "RMDIR",
+        P::RENAME => "RENAME",
+        P::LINK => "LINK",
+        P::READDIR => "READDIR",
+        P::READDIRPLUS => "READDIRPLUS",
+        P::FSSTAT => "FSSTAT",
+        P::FSINFO => "FSINFO",
+        P::PATHCONF => "PATHCONF",
+        P::COMMIT => "COMMIT",
+    }
+}

@@ -1,0 +1,356 @@
+//! `nfs://host[:port]/export[/path]?key=value&...`: where an export is and how it is reached.
+//!
+//! Every mistake of a URL is told at once, each with what is allowed. What is printed reads back as
+//! the same value. The shape is RFC 2224's; the keys are ours, named like the options of mount.nfs
+//! where it has them.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use units::{Bytes, parse_duration, print_duration};
+
+use super::url_text::{decode, encode};
+
+/// How operations are dealt out to the connections of a worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// To one after the other.
+    #[default]
+    RoundRobin,
+    /// All of one file to one connection.
+    PerFile,
+    /// To the connection with the fewest calls outstanding.
+    LeastOutstanding,
+}
+
+impl Policy {
+    const ALL: [Policy; 3] = [Policy::RoundRobin, Policy::PerFile, Policy::LeastOutstanding];
+
+    /// The name in a URL and in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Policy::RoundRobin => "round-robin",
+            Policy::PerFile => "per-file",
+            Policy::LeastOutstanding => "least-outstanding",
+        }
+    }
+}
+
+/// Calls outstanding on a connection at most, when the URL does not say. It is what the Azure
+/// service takes in progress on one.
+pub const SLOTS: u32 = 128;
+/// Most connections of a process to an export.
+pub const CONNECTIONS_MAX: u32 = 1024;
+/// A connection that says nothing for this long, with calls outstanding, is made anew: the timeout
+/// of mount.nfs for TCP.
+pub const TIMEO: Duration = Duration::from_secs(60);
+/// What rsize and wsize may be.
+const TRANSFER_BYTES: std::ops::RangeInclusive<u64> = 512..=16 << 20;
+
+/// An export, a folder on it, and how they are reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NfsUrl {
+    /// A name, or an address without brackets.
+    pub host: String,
+    /// Port of NFS; asked of the portmapper when absent.
+    pub port: Option<u16>,
+    /// Port of MOUNT; asked of the portmapper when absent.
+    pub mount_port: Option<u16>,
+    /// Export and path together, beginning with `/`.
+    pub path: String,
+    /// Connections of the whole process to the export.
+    pub nconnect: Option<u32>,
+    /// User of every call; the process's own when absent.
+    pub uid: Option<u32>,
+    /// Group of every call; the process's own when absent.
+    pub gid: Option<u32>,
+    /// Further groups of every call, at most 16.
+    pub gids: Vec<u32>,
+    /// Most bytes of a READ; what the server prefers when absent.
+    pub rsize_bytes: Option<u32>,
+    /// Most bytes of a WRITE; what the server prefers when absent.
+    pub wsize_bytes: Option<u32>,
+    /// Calls outstanding on a connection at most.
+    pub slots: u32,
+    /// How operations are dealt out to connections.
+    pub policy: Policy,
+    /// Whether connections come from ports below 1024, as some exports want.
+    pub privileged: bool,
+    /// Addresses of the server over which connections are spread, in turn; `host` when empty.
+    pub addresses: Vec<IpAddr>,
+    /// How long a connection with calls outstanding may say nothing before it is made anew.
+    pub timeo: Duration,
+}
+
+/// Everything that is wrong with a URL.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{url} is not a target: {}", mistakes.join("; "))]
+pub struct NfsUrlError {
+    /// As it was written.
+    pub url: String,
+    /// Each mistake: what was found, what is allowed.
+    pub mistakes: Vec<String>,
+}
+
+/// What every URL of an export begins with.
+pub const SCHEME: &str = "nfs://";
+
+impl NfsUrl {
+    /// The export's root at `host`, everything else left to the server and to defaults.
+    pub fn new(host: &str, path: &str) -> NfsUrl {
+        NfsUrl {
+            host: host.to_owned(),
+            port: None,
+            mount_port: None,
+            path: path.to_owned(),
+            nconnect: None,
+            uid: None,
+            gid: None,
+            gids: Vec::new(),
+            rsize_bytes: None,
+            wsize_bytes: None,
+            slots: SLOTS,
+            policy: Policy::default(),
+            privileged: false,
+            addresses: Vec::new(),
+            timeo: TIMEO,
+        }
+    }
+
+    /// Host and port as a URL has them, for messages.
+    pub fn authority(&self) -> String {
+        let host =
+            if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        match self.port {
+            Some(port) => format!("{host}:{port}"),
+            None => host,
+        }
+    }
+}
+
+/// What reading a URL has found so far.
+struct Parser {
+    url: NfsUrl,
+    mistakes: Vec<String>,
+}
+
+impl FromStr for NfsUrl {
+    type Err = NfsUrlError;
+
+    fn from_str(text: &str) -> Result<NfsUrl, NfsUrlError> {
+        let mut parser = Parser { url: NfsUrl::new("", "/"), mistakes: Vec::new() };
+        parser.read(text);
+        if parser.mistakes.is_empty() {
+            Ok(parser.url)
+        } else {
+            Err(NfsUrlError { url: text.to_owned(), mistakes: parser.mistakes })
+        }
+    }
+}
+
+impl Parser {
+    fn wrong(&mut self, mistake: String) {
+        self.mistakes.push(mistake);
+    }
+
+    fn read(&mut self, text: &str) {
+        let Some(rest) = text.strip_prefix(SCHEME) else {
+            return self.wrong(format!("it does not begin with {SCHEME}"));
+        };
+        if rest.contains('#') {
+            self.wrong("`#` has no meaning here; write %23 where it is part of a name".to_owned());
+        }
+        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, path) = place.split_at(place.find('/').unwrap_or(place.len()));
+        self.authority(authority);
+        match decode(path) {
+            Ok(path) if path.is_empty() || path == "/" => {
+                self.wrong("the export is missing; write nfs://host/export".to_owned());
+            }
+            Ok(path) if path.split('/').any(|part| part == "..") => {
+                self.wrong("`..` in the path leads out of the folder that it names".to_owned());
+            }
+            Ok(path) => self.url.path = path,
+            Err(mistake) => self.wrong(format!("the path {path}: {mistake}")),
+        }
+        let mut seen: Vec<&str> = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            if seen.contains(&key) {
+                self.wrong(format!("{key} is given twice"));
+                continue;
+            }
+            seen.push(key);
+            match decode(value) {
+                Ok(value) => self.option(key, &value),
+                Err(mistake) => self.wrong(format!("{key}={value}: {mistake}")),
+            }
+        }
+    }
+
+    fn authority(&mut self, authority: &str) {
+        let (user, authority) = authority.rsplit_once('@').unwrap_or(("", authority));
+        if !user.is_empty() {
+            self.wrong("a user before the host has no meaning; write ?uid=...&gid=...".to_owned());
+        }
+        let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
+            match rest.split_once(']') {
+                Some((host, rest)) => (host, rest.strip_prefix(':')),
+                None => return self.wrong("`[` without `]` around an address".to_owned()),
+            }
+        } else {
+            match authority.split_once(':') {
+                Some((host, port)) => (host, Some(port)),
+                None => (authority, None),
+            }
+        };
+        if host.is_empty() {
+            self.wrong("the host is missing; write nfs://host/export".to_owned());
+        }
+        self.url.host = host.to_owned();
+        if let Some(port) = port {
+            self.url.port = self.number("the port", port, 1, u64::from(u16::MAX)).map(|n| n as u16);
+        }
+    }
+
+    fn number(&mut self, what: &str, value: &str, min: u64, max: u64) -> Option<u64> {
+        match value.parse() {
+            Ok(number) if (min..=max).contains(&number) => Some(number),
+            _ => {
+                self.wrong(format!("{what} is `{value}`; allowed is {min} to {max}"));
+                None
+            }
+        }
+    }
+
+    fn u32(&mut self, what: &str, value: &str, min: u32, max: u32) -> Option<u32> {
+        self.number(what, value, u64::from(min), u64::from(max)).map(|number| number as u32)
+    }
+
+    fn bytes(&mut self, what: &str, value: &str) -> Option<u32> {
+        let bytes = match value.parse::<u64>() {
+            Ok(bytes) => Some(bytes),
+            Err(_) => value.parse::<Bytes>().ok().map(Bytes::get),
+        };
+        match bytes {
+            Some(bytes) if TRANSFER_BYTES.contains(&bytes) && bytes % 512 == 0 => {
+                Some(bytes as u32)
+            }
+            _ => {
+                self.wrong(format!(
+                    "{what} is `{value}`; allowed are multiples of 512 B from 512 B to 16 MiB, \
+                     for example 64KiB"
+                ));
+                None
+            }
+        }
+    }
+
+    fn option(&mut self, key: &str, value: &str) {
+        match key {
+            "port" => {
+                let port = self.number(key, value, 1, u64::from(u16::MAX)).map(|n| n as u16);
+                match self.url.port {
+                    Some(other) if port.is_some_and(|port| port != other) => self.wrong(format!(
+                        "the port is {other} after the host and {value} in `port`; give one"
+                    )),
+                    _ => self.url.port = port,
+                }
+            }
+            "mountport" => {
+                self.url.mount_port =
+                    self.number(key, value, 1, u64::from(u16::MAX)).map(|n| n as u16);
+            }
+            "nconnect" => self.url.nconnect = self.u32(key, value, 1, CONNECTIONS_MAX),
+            "uid" => self.url.uid = self.u32(key, value, 0, u32::MAX),
+            "gid" => self.url.gid = self.u32(key, value, 0, u32::MAX),
+            "gids" => {
+                let gids: Vec<&str> = value.split(',').filter(|gid| !gid.is_empty()).collect();
+                if gids.len() > nfs3::rpc::MAX_GIDS {
+                    self.wrong(format!("gids has {}; AUTH_SYS carries 16 at most", gids.len()));
+                }
+                self.url.gids =
+                    gids.iter().filter_map(|gid| self.u32(key, gid, 0, u32::MAX)).collect();
+            }
+            "rsize" => self.url.rsize_bytes = self.bytes(key, value),
+            "wsize" => self.url.wsize_bytes = self.bytes(key, value),
+            "slots" => self.url.slots = self.u32(key, value, 1, 1 << 16).unwrap_or(SLOTS),
+            "policy" => match Policy::ALL.into_iter().find(|policy| policy.name() == value) {
+                Some(policy) => self.url.policy = policy,
+                None => self.wrong(format!(
+                    "policy is `{value}`; allowed are round-robin, per-file, least-outstanding"
+                )),
+            },
+            "privileged" => match value {
+                "true" => self.url.privileged = true,
+                "false" => self.url.privileged = false,
+                _ => self.wrong(format!("privileged is `{value}`; allowed are true and false")),
+            },
+            "addr" => {
+                for address in value.split(',') {
+                    match address.trim_matches(['[', ']']).parse() {
+                        Ok(address) => self.url.addresses.push(address),
+                        Err(_) => self.wrong(format!(
+                            "addr has `{address}`, which is no address; give addresses like \
+                             10.0.0.4,10.0.0.5"
+                        )),
+                    }
+                }
+            }
+            "timeo" => match parse_duration(value) {
+                Ok(timeo) if timeo >= Duration::from_millis(1) => self.url.timeo = timeo,
+                _ => self.wrong(format!(
+                    "timeo is `{value}`; allowed are times from 1ms on, for example 60s"
+                )),
+            },
+            _ => self.wrong(format!(
+                "`{key}` is no option; there are port, mountport, nconnect, uid, gid, gids, rsize, \
+                 wsize, slots, policy, privileged, addr, timeo"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for NfsUrl {
+    /// The shortest URL that reads back as this one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{SCHEME}{}{}", self.authority(), encode(&self.path))?;
+        let mut options: Vec<(&str, String)> = Vec::new();
+        let mut number = |key, value: Option<u32>| {
+            options.extend(value.map(|value| (key, value.to_string())));
+        };
+        number("mountport", self.mount_port.map(u32::from));
+        number("nconnect", self.nconnect);
+        number("uid", self.uid);
+        number("gid", self.gid);
+        let list = |gids: &[u32]| gids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        if !self.gids.is_empty() {
+            options.push(("gids", list(&self.gids)));
+        }
+        for (key, value) in [("rsize", self.rsize_bytes), ("wsize", self.wsize_bytes)] {
+            options.extend(value.map(|value| (key, value.to_string())));
+        }
+        if self.slots != SLOTS {
+            options.push(("slots", self.slots.to_string()));
+        }
+        if self.policy != Policy::default() {
+            options.push(("policy", self.policy.name().to_owned()));
+        }
+        if self.privileged {
+            options.push(("privileged", "true".to_owned()));
+        }
+        if !self.addresses.is_empty() {
+            let all: Vec<String> = self.addresses.iter().map(IpAddr::to_string).collect();
+            options.push(("addr", all.join(",")));
+        }
+        if self.timeo != TIMEO {
+            options.push(("timeo", print_duration(self.timeo)));
+        }
+        for (place, (key, value)) in options.iter().enumerate() {
+            write!(f, "{}{key}={value}", if place == 0 { '?' } else { '&' })?;
+        }
+        Ok(())
+    }
+}

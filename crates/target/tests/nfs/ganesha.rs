@@ -1,0 +1,114 @@
+//! nfs-ganesha with a MEM and a VFS export on ports of its own, until it is dropped.
+//!
+//! It does not start without registering at an rpcbind. It gets one of its own, which listens on a
+//! socket in a private `/run` and on no port, so that tests side by side do not meet. Both run in a
+//! process namespace that ends with its first process. Wants root, as CI has it.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long it may take to start on a busy machine.
+const START: Duration = Duration::from_secs(60);
+
+const SCRIPT: &str = r#"
+set -e
+mount -t tmpfs none /run
+mkdir -p /run/ganesha /run/rpcbind
+grep '^local' /etc/netconfig > /run/netconfig
+mount --bind /run/netconfig /etc/netconfig
+rpcbind -f &
+until [ -S /run/rpcbind.sock ]; do sleep 0.01; done
+umount /etc/netconfig
+exec ganesha.nfsd -F -L "$1/log" -f "$1/ganesha.conf" -p /run/ganesha/pid
+"#;
+
+/// A running server.
+pub(crate) struct Ganesha {
+    child: Child,
+    directory: tempfile::TempDir,
+    nfs_port: u16,
+    mount_port: u16,
+}
+
+/// Ports that were free a moment ago.
+fn free_ports<const N: usize>() -> [u16; N] {
+    let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    listeners.map(|listener| listener.local_addr().unwrap().port())
+}
+
+impl Ganesha {
+    /// Starts it and waits until it answers.
+    pub(crate) fn start() -> Ganesha {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("vfs")).unwrap();
+        let [nfs_port, mount_port, nlm_port, quota_port] = free_ports();
+        let here = directory.path().display();
+        let config = format!(
+            "NFS_CORE_PARAM {{ NFS_Protocols = 3; NFS_Port = {nfs_port}; MNT_Port = {mount_port};
+               NLM_Port = {nlm_port}; Rquota_Port = {quota_port}; Enable_NLM = false;
+               Enable_RQUOTA = false; Enable_UDP = False; Bind_addr = 127.0.0.1;
+               mount_path_pseudo = false; }}
+             NFSV4 {{ Graceless = true; }}
+             EXPORT_DEFAULTS {{ Access_Type = RW; Squash = None; SecType = sys; Protocols = 3;
+               Transports = TCP; PrivilegedPort = false; }}
+             EXPORT {{ Export_Id = 1; Path = /mem; Pseudo = /mem; FSAL {{ Name = MEM; }} }}
+             EXPORT {{ Export_Id = 2; Path = {here}/vfs; Pseudo = /vfs;
+               FSAL {{ Name = VFS; }} }}
+             MEM {{ Inode_Size = 2097152; }}
+             LOG {{ Default_Log_Level = EVENT; }}\n"
+        );
+        std::fs::write(directory.path().join("ganesha.conf"), config).unwrap();
+        let child = Command::new("unshare")
+            .args(["--mount", "--pid", "--fork", "--kill-child", "--mount-proc"])
+            .args(["sh", "-c", SCRIPT, "sh"])
+            .arg(directory.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("unshare runs; `cargo xtask check --install` installs what the tests need");
+        let mut server = Ganesha { child, directory, nfs_port, mount_port };
+        server.wait();
+        server
+    }
+
+    fn wait(&mut self) {
+        let until = Instant::now() + START;
+        for port in [self.nfs_port, self.mount_port] {
+            while TcpStream::connect(("127.0.0.1", port)).is_err() {
+                let ended = self.child.try_wait().unwrap();
+                let log = std::fs::read_to_string(self.directory.path().join("log"));
+                assert!(ended.is_none(), "nfs-ganesha ended: {ended:?} {log:?}");
+                assert!(Instant::now() < until, "nfs-ganesha does not listen: {log:?}");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+
+    /// The export in memory, and `path` on it. It keeps 2 MiB of each file.
+    pub(crate) fn mem(&self, path: &str) -> String {
+        self.url(&format!("/mem{path}"))
+    }
+
+    /// The export of a local folder, and `path` on it.
+    pub(crate) fn vfs(&self, path: &str) -> String {
+        self.url(&format!("{}{path}", self.folder().display()))
+    }
+
+    /// The local folder that is exported.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.directory.path().join("vfs")
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("nfs://127.0.0.1:{}{path}?mountport={}", self.nfs_port, self.mount_port)
+    }
+}
+
+impl Drop for Ganesha {
+    fn drop(&mut self) {
+        // The namespace's first process is killed with it, and everything in the namespace.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}

@@ -1,0 +1,6 @@
+//! NFS as a target, against foreign servers and against scripted ones.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
+
+mod ganesha;
+mod session;
