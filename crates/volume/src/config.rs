@@ -29,6 +29,10 @@
 //! quota = "1TiB"
 //! kind = "regular"               # large, breakthrough
 //! endpoints = "ep1"              # a list where there are several
+//! rules = [                      # without them loopback and private networks, read and write
+//!   { clients = "10.0.0.0/24", access = "read-write", squash = "root" },
+//!   { clients = ["10.1.0.0/16", "::1"], access = "read-only", squash = "all" },
+//! ]
 //!
 //! [limits]
 //! flow_throughput = "1500MiB/s"  # of each network flow; without it no limit
@@ -53,8 +57,10 @@ use cloud::throughput::KibPerSec;
 use toml::de::{DeTable, DeValue};
 use units::Bytes;
 
+use crate::config_rules::export_rules;
 use crate::delay::{DelayModel, Distance, Distribution, Measured};
 use crate::diagnostic::{Diagnostic, Mistakes};
+use crate::export_rules::ExportRules;
 use crate::fields::{Fields, Node, Places, duration_ns};
 use crate::gcra::Rate;
 use crate::model::{Account, NetworkFeatures, Pool, Volume};
@@ -74,6 +80,8 @@ pub struct Config {
     pub endpoints: Vec<Endpoint>,
     /// Operations per second of a volume: `ops[i]` is for `account.volumes[i]`.
     pub ops: Vec<Option<NonZeroU64>>,
+    /// Who may use a volume: `rules[i]` is for `account.volumes[i]`.
+    pub rules: Vec<ExportRules>,
     /// What holds for everything.
     pub limits: ServiceLimits,
     /// The time that storage takes.
@@ -152,6 +160,12 @@ pub fn parse(
     if mistakes.is_empty() { Ok(config) } else { Err(mistakes) }
 }
 
+/// What a volume's table asks for beside the volume of the account.
+struct Asked {
+    ops: Option<NonZeroU64>,
+    rules: ExportRules,
+}
+
 struct Walk<'a, 'o> {
     catalog: &'a Catalog,
     open: &'o mut dyn FnMut(&str) -> Result<String, String>,
@@ -170,7 +184,7 @@ impl Walk<'_, '_> {
             .into_iter()
             .filter_map(|fields| self.pool(fields, &mut pool_names))
             .collect();
-        let volumes: Vec<(Volume, Option<NonZeroU64>, Places)> = self
+        let volumes: Vec<(Volume, Asked, Places)> = self
             .tables(&mut top, "volume")
             .into_iter()
             .filter_map(|fields| self.volume(fields, &endpoints))
@@ -201,8 +215,9 @@ impl Walk<'_, '_> {
             let remedy = breach.rule.remedy();
             self.mistakes.add(places.of(breach.key), breach.rule.to_string(), remedy);
         }
-        let ops = volumes.iter().map(|(_, ops, _)| *ops).collect();
-        Config { account, endpoints, ops, limits, delay }
+        let (ops, rules) =
+            volumes.into_iter().map(|(_, asked, _)| (asked.ops, asked.rules)).unzip();
+        Config { account, endpoints, ops, rules, limits, delay }
     }
 
     /// The tables of a list `[[name]]`.
@@ -343,7 +358,7 @@ impl Walk<'_, '_> {
         &mut self,
         mut fields: Fields<'_, '_>,
         endpoints: &[Endpoint],
-    ) -> Option<(Volume, Option<NonZeroU64>, Places)> {
+    ) -> Option<(Volume, Asked, Places)> {
         let (mistakes, places) = (&mut self.mistakes, fields.places());
         let name = fields.required_name("name", mistakes);
         let pool = fields.required_name("pool", mistakes);
@@ -359,6 +374,7 @@ impl Walk<'_, '_> {
             fields.word("network", mistakes, &features).unwrap_or(NetworkFeatures::Standard);
         let named = fields.names("endpoints", mistakes);
         let ops = fields.ops("ops", mistakes);
+        let rules = export_rules(&mut fields, self.catalog, mistakes);
         fields.finish(mistakes);
         let known = |name: &String| endpoints.iter().any(|endpoint| endpoint.name == *name);
         for unknown in named.iter().flatten().filter(|name| !known(name)) {
@@ -371,7 +387,8 @@ impl Walk<'_, '_> {
             _ => Vec::new(),
         });
         let (name, pool, quota) = (name?, pool?, quota?);
-        Some((Volume { name, pool, kind, network, quota, throughput, endpoints }, ops, places))
+        let volume = Volume { name, pool, kind, network, quota, throughput, endpoints };
+        Some((volume, Asked { ops, rules }, places))
     }
 
     fn limits(&mut self, top: &mut Fields<'_, '_>) -> ServiceLimits {

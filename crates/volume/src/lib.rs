@@ -16,6 +16,7 @@
 
 mod agenda;
 pub mod config;
+mod config_rules;
 pub mod delay;
 pub mod diagnostic;
 pub mod export_rules;

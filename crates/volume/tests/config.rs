@@ -8,6 +8,7 @@ use cloud::throughput::KibPerSec;
 use units::Bytes;
 use volume::config::{Config, parse};
 use volume::delay::{Distance, Distribution};
+use volume::export_rules::{ExportAccess, ExportRule, ExportRules, NOBODY, Squash};
 use volume::qos::Limits;
 
 const HISTOGRAM: &str = "Value Percentile TotalCount\n 100 0.0 1\n 500 1.0 9\n";
@@ -189,6 +190,74 @@ flow_throughput = "100B/s"
          such as `64MiB/s`)",
         ]
     );
+}
+
+#[test]
+fn export_rules_say_who_may_use_a_volume_and_as_whom() {
+    let config = good(&format!(
+        "{SMALL}rules = [{{ clients = \"10.0.0.0/24\" }}, {{ clients = [\"10.1.2.3\", \
+         \"fd00::/8\"], access = \"read-only\", squash = \"root\", anonymous_uid = 7 }}]\n"
+    ));
+    let networks = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
+    assert_eq!(
+        config.rules[0].rules(),
+        [
+            ExportRule {
+                clients: networks(&["10.0.0.0/24"]),
+                access: ExportAccess::ReadWrite,
+                squash: Squash::None,
+                anonymous: (NOBODY, NOBODY),
+            },
+            ExportRule {
+                clients: networks(&["10.1.2.3/32", "fd00::/8"]),
+                access: ExportAccess::ReadOnly,
+                squash: Squash::Root,
+                anonymous: (7, NOBODY),
+            },
+        ]
+    );
+    assert_eq!(good(SMALL).rules, [ExportRules::default()]);
+}
+
+#[test]
+fn mistakes_in_export_rules_are_told_with_what_is_right() {
+    let rules = |rules: &str| mistakes(&format!("{SMALL}rules = {rules}\n"));
+    let one = "{ clients = \"10.0.0.0/24\" }";
+    assert!(rules(&format!("[{}]", [one; 5].join(", "))).is_empty());
+    for (text, said) in [
+        (format!("[{}]", [one; 6].join(", ")), "6 rules, a volume has at most 5 (put networks"),
+        ("[]".into(), "there is no rule in `rules`: nobody could mount it (leave `rules` out"),
+        ("\"10.0.0.0/24\"".into(), "`rules` is a list of tables (write `rules = [{"),
+        ("[5]".into(), "this is not a table"),
+        ("[{}]".into(), "a rule lacks `clients`"),
+        ("[{ clients = 5.5 }]".into(), "wrong value for `clients`"),
+        (
+            "[{ clients = [\"::1\", \"10.0.0.5/24\"] }]".into(),
+            "`10.0.0.5/24` has bits behind its prefix (the network is `10.0.0.0/24`)",
+        ),
+        (
+            "[{ clients = \"host1\" }]".into(),
+            "`host1` is no network (an address or a network such as `10.0.0.0/24`",
+        ),
+        (
+            "[{ clients = \"::1\", access = \"rw\" }]".into(),
+            "wrong value for `access` (`read-write`, `read-only`)",
+        ),
+        (
+            "[{ clients = \"::1\", squash = \"me\" }]".into(),
+            "wrong value for `squash` (`none`, `root`, `all`)",
+        ),
+        ("[{ clients = \"::1\", anonymous_uid = -1 }]".into(), "wrong value for `anonymous_uid`"),
+        (
+            "[{ clients = \"::1\", mode = 1 }]".into(),
+            "unknown key `mode` in a rule (known: `clients`, `access`, `squash`",
+        ),
+    ] {
+        let found = rules(&text);
+        assert_eq!(found.len(), 1, "{text}: {found:#?}");
+        assert!(found[0].contains(said), "{found:#?}");
+        assert!(found[0].starts_with("v.toml:10:"), "{found:#?}");
+    }
 }
 
 #[test]
