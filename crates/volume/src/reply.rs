@@ -6,6 +6,8 @@
 use files::Piece;
 use nfs3::xdr::padding;
 
+use crate::outgoing::Outgoing;
+
 /// Data up to this length is copied behind the head: one more part to send, and one more reference
 /// to hold, cost more than the copy.
 const COPIED_BYTES_MAX: usize = 1024;
@@ -60,6 +62,14 @@ impl Reply {
         let mut bytes = Vec::with_capacity(self.len());
         self.parts().for_each(|part| bytes.extend_from_slice(part));
         bytes
+    }
+
+    /// Appends it to what a connection has to send, and is empty after it.
+    pub(crate) fn send(&mut self, outgoing: &mut Outgoing<Piece>) {
+        outgoing.copy(&self.head);
+        self.data.drain(..).for_each(|piece| outgoing.push(piece));
+        outgoing.copy(self.padding);
+        self.clear();
     }
 
     /// Where everything but data is encoded.

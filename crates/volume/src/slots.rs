@@ -20,6 +20,11 @@ impl Place {
     pub(crate) const fn from_bits(bits: u64) -> Place {
         Place { index: bits as u32, generation: (bits >> 32) as u32 }
     }
+
+    /// A small number that is used again.
+    pub(crate) const fn index(self) -> usize {
+        self.index as usize
+    }
 }
 
 /// Things with their places; those of what was removed are used again.
@@ -51,6 +56,14 @@ impl<T> Slots<T> {
         let index = u32::try_from(self.slots.len()).expect("fewer than 2^32 of a kind");
         self.slots.push(Slot { generation: 0, value: Some(value) });
         Place { index, generation: 0 }
+    }
+
+    /// The place that the next thing will have.
+    pub(crate) fn next_place(&self) -> Place {
+        let index = self.free.last().copied();
+        let index = index.unwrap_or_else(|| u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
+        let generation = self.slots.get(index as usize).map_or(0, |slot| slot.generation);
+        Place { index, generation }
     }
 
     pub(crate) fn get(&self, place: Place) -> Option<&T> {
@@ -88,7 +101,9 @@ mod tests {
         let mut slots = Slots::default();
         let (a, b) = (slots.insert("a"), slots.insert("b"));
         assert_eq!(slots.remove(a), Some("a"));
+        let next = slots.next_place();
         let c = slots.insert("c");
+        assert_eq!(next, c);
         assert_eq!(Place::from_bits(c.to_bits()), c);
         assert_eq!((slots.get(a), slots.get(b), slots.get(c)), (None, Some(&"b"), Some(&"c")));
         assert_eq!((slots.remove(a), slots.len()), (None, 2));

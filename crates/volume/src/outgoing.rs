@@ -1,0 +1,219 @@
+//! What a connection has to send: heads of replies in one buffer, data by reference.
+//!
+//! For: giving everything that waits to one gathering system call, without copying the data of a
+//! READ. Not for: sending; whoever owns the socket takes [`Outgoing::gather`] and says with
+//! [`Outgoing::sent`] how far it came.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+
+/// Bytes of heads that an empty queue keeps its memory for: some 100 replies to READ.
+const KEPT_BYTES: usize = 16 << 10;
+
+/// Pieces that an empty queue keeps its memory for.
+const KEPT_PIECES: usize = 256;
+
+/// Bytes in their order, some of them borrowed from where they are stored.
+#[derive(Debug)]
+pub(crate) struct Outgoing<D> {
+    /// Our own bytes of all pieces, in order.
+    own: Vec<u8>,
+    /// Where in `own` the first byte stands that was not sent.
+    own_start: usize,
+    pieces: VecDeque<Piece<D>>,
+    /// Of all pieces, what was not sent.
+    bytes: usize,
+}
+
+#[derive(Debug)]
+enum Piece<D> {
+    /// So many bytes of `own`.
+    Own(usize),
+    /// Data, and how much of it was sent.
+    Data(D, usize),
+}
+
+impl<D> Default for Outgoing<D> {
+    fn default() -> Outgoing<D> {
+        Outgoing { own: Vec::new(), own_start: 0, pieces: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl<D: AsRef<[u8]>> Outgoing<D> {
+    /// Bytes that were not sent yet.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Bytes of memory that are ours, not what is referred to.
+    pub(crate) fn own_bytes(&self) -> usize {
+        self.own.len()
+    }
+
+    /// Whether everything was sent.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// Appends what `write` appends to the buffer that it is given; it must leave alone what is in
+    /// there.
+    pub(crate) fn write<R>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+        let before = self.own.len();
+        let result = write(&mut self.own);
+        let written = self.own.len() - before;
+        self.bytes += written;
+        match self.pieces.back_mut() {
+            Some(Piece::Own(length)) => *length += written,
+            _ if written > 0 => self.pieces.push_back(Piece::Own(written)),
+            _ => {}
+        }
+        result
+    }
+
+    /// Appends a copy.
+    pub(crate) fn copy(&mut self, bytes: &[u8]) {
+        self.write(|own| own.extend_from_slice(bytes));
+    }
+
+    /// Appends data without copying it.
+    pub(crate) fn push(&mut self, data: D) {
+        let length = data.as_ref().len();
+        if length > 0 {
+            self.bytes += length;
+            self.pieces.push_back(Piece::Data(data, 0));
+        }
+    }
+
+    /// Fills `slices` from the front with what is to be sent, and says how many it filled.
+    pub(crate) fn gather<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let mut own = &self.own[self.own_start..];
+        let mut filled = 0;
+        for (piece, slice) in self.pieces.iter().zip(slices) {
+            *slice = IoSlice::new(match piece {
+                Piece::Own(length) => {
+                    let (bytes, rest) = own.split_at(*length);
+                    own = rest;
+                    bytes
+                }
+                Piece::Data(data, sent) => &data.as_ref()[*sent..],
+            });
+            filled += 1;
+        }
+        filled
+    }
+
+    /// The first `count` bytes of what waits were sent.
+    ///
+    /// # Panics
+    /// There are not so many.
+    pub(crate) fn sent(&mut self, count: usize) {
+        assert!(count <= self.bytes, "only what waits can be sent");
+        self.bytes -= count;
+        let mut left = count;
+        while left > 0 {
+            let piece = self.pieces.front_mut().expect("pieces hold all bytes that wait");
+            let (length, done) = match piece {
+                Piece::Own(length) => {
+                    let part = left.min(*length);
+                    self.own_start += part;
+                    *length -= part;
+                    (part, *length == 0)
+                }
+                Piece::Data(data, sent) => {
+                    let part = left.min(data.as_ref().len() - *sent);
+                    *sent += part;
+                    (part, *sent == data.as_ref().len())
+                }
+            };
+            left -= length;
+            if done {
+                self.pieces.pop_front();
+            }
+        }
+        self.give_back();
+    }
+
+    /// Forgets what was sent, and the memory of a queue that was long.
+    fn give_back(&mut self) {
+        if self.bytes == 0 {
+            self.own.clear();
+            self.own_start = 0;
+            self.own.shrink_to(KEPT_BYTES);
+            self.pieces.shrink_to(KEPT_PIECES);
+        } else if self.own_start > KEPT_BYTES && self.own_start > self.own.len() / 2 {
+            // Each byte is moved at most once for one that was sent.
+            self.own.drain(..self.own_start);
+            self.own_start = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Everything that waits, as it would be sent.
+    fn waiting(outgoing: &Outgoing<Vec<u8>>) -> Vec<u8> {
+        let mut slices = [IoSlice::new(&[]); 64];
+        let filled = outgoing.gather(&mut slices);
+        slices[..filled].iter().flat_map(|slice| slice.to_vec()).collect()
+    }
+
+    fn sample() -> Outgoing<Vec<u8>> {
+        let mut outgoing = Outgoing::default();
+        outgoing.copy(b"head ");
+        outgoing.copy(b"of a reply, ");
+        outgoing.push(b"its data".to_vec());
+        outgoing.push(Vec::new());
+        outgoing.write(|own| own.extend_from_slice(b", the next head"));
+        outgoing
+    }
+
+    const ALL: &[u8] = b"head of a reply, its data, the next head";
+
+    #[test]
+    fn what_was_appended_is_sent_in_order_however_the_socket_takes_it() {
+        for first in 0..=ALL.len() {
+            for second in 0..=ALL.len() - first {
+                let mut outgoing = sample();
+                outgoing.sent(first);
+                outgoing.sent(second);
+                assert_eq!(waiting(&outgoing), &ALL[first + second..]);
+                assert_eq!(outgoing.bytes(), ALL.len() - first - second);
+            }
+        }
+    }
+
+    #[test]
+    fn heads_that_follow_each_other_are_one_piece() {
+        assert_eq!(sample().gather(&mut [IoSlice::new(&[]); 8]), 3);
+    }
+
+    #[test]
+    fn what_does_not_fit_into_the_list_waits_for_the_next() {
+        let outgoing = sample();
+        let mut slices = [IoSlice::new(&[]); 2];
+        assert_eq!(outgoing.gather(&mut slices), 2);
+        assert_eq!(&*slices[1], b"its data");
+    }
+
+    #[test]
+    fn a_queue_that_never_empties_does_not_grow() {
+        let mut outgoing: Outgoing<Vec<u8>> = Outgoing::default();
+        outgoing.copy(&[1; 100]);
+        for _ in 0..10_000 {
+            outgoing.copy(&[2; 1000]);
+            outgoing.sent(1000);
+        }
+        assert_eq!(outgoing.bytes(), 100);
+        assert!(outgoing.own_bytes() <= 3 * KEPT_BYTES, "{}", outgoing.own_bytes());
+    }
+
+    #[test]
+    fn the_memory_of_a_long_queue_is_given_back() {
+        let mut outgoing: Outgoing<Vec<u8>> = Outgoing::default();
+        outgoing.copy(&[0; 1 << 20]);
+        outgoing.sent(1 << 20);
+        assert!(outgoing.own.capacity() <= KEPT_BYTES && outgoing.is_empty());
+    }
+}

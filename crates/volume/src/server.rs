@@ -1,0 +1,436 @@
+//! The service as a whole, without sockets: bytes of connections in, bytes to be sent out.
+//!
+//! For: putting together connections (`nfs3::server`), volumes (`exports.rs`), limits, delays and
+//! books (`service.rs`), so that the shell with its sockets and the simulator with its virtual
+//! network run the same code. Not for: anything that waits, reads or writes.
+//!
+//! A request is performed when it arrives, and its reply is what waits for limits and delays. So
+//! nothing of the call has to be kept, the data of a READ is held by reference, and the effect
+//! lies between call and reply, as it must. While as many requests of a connection are in progress
+//! as allowed, or too much waits to be sent to it, its input is kept and no more should be read:
+//! that is how the service pushes back.
+
+mod connection;
+mod volumes;
+
+use std::io::IoSlice;
+use std::net::SocketAddr;
+
+use cloud::catalog::Catalog;
+use files::Time;
+use nfs3::server::Received;
+use units::Bytes;
+
+use crate::config::Config;
+use crate::exports::{Exports, Performed, Shortage};
+use crate::notice::{Kind, Log, Notices};
+use crate::peer::Peer;
+use crate::reply::Reply;
+use crate::rules::Breach;
+use crate::service::{Due, EndpointKey, Service, VolumeKey};
+use crate::slots::{Place, Slots};
+use crate::witness::Procedure;
+
+use connection::Connection;
+
+/// Requests of one connection that are performed in a row. Small ones take some 50 us together, so
+/// that a connection that sends 10,000 at once holds up the others no longer than that.
+const TURN_REQUESTS: usize = 128;
+
+/// Replies that were held and whose memory is kept for the next ones; most have 150 bytes.
+const SPARE_REPLIES: usize = 4096;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// A connection, until it is closed; no other is named so after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conn(Place);
+
+impl Conn {
+    /// A small number that is used again: for a table of whatever belongs to connections.
+    pub const fn index(self) -> usize {
+        self.0.index()
+    }
+
+    /// A number below 2^63, for a kernel that carries numbers only: [`Conn::index`] in its lower
+    /// half, and above it which of those that had this index.
+    pub const fn number(self) -> u64 {
+        self.0.to_bits() & !(1 << 63)
+    }
+}
+
+/// What a server is started with, beside what it is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerOptions {
+    /// Memory that all volumes together may take.
+    pub memory: Bytes,
+    /// Connections that are served at once.
+    pub connections_max: usize,
+    /// The time of day at `now_ns` = 0, in nanoseconds since 1970.
+    pub epoch_ns: u64,
+}
+
+/// The service.
+#[derive(Debug)]
+pub struct Server {
+    options: ServerOptions,
+    exports: Exports,
+    service: Service,
+    notices: Notices,
+    /// endpoints[index of the description].
+    endpoints: Vec<EndpointKey>,
+    /// volumes[VolumeIndex].
+    volumes: Vec<Option<VolumeKey>>,
+    connections: Slots<Connection>,
+    held: Slots<Held>,
+    /// Connections that something changed for since [`Server::take_ready`].
+    ready: Vec<Conn>,
+    /// Connections with input that can be worked on without waiting for anything.
+    unfinished: Vec<Place>,
+    due: Vec<Due>,
+    reply: Reply,
+    spare: Vec<Reply>,
+}
+
+/// A reply that limits or the delay hold.
+#[derive(Debug)]
+struct Held {
+    connection: Place,
+    /// Where it stands in the connection's list.
+    position: usize,
+    reply: Reply,
+    bytes: u64,
+    failed: bool,
+}
+
+impl Server {
+    /// Starts with volumes that are empty.
+    ///
+    /// # Errors
+    /// All rules that the account breaks.
+    pub fn start(
+        now_ns: u64,
+        catalog: Catalog,
+        config: Config,
+        options: ServerOptions,
+        log: Log,
+    ) -> Result<Server, Vec<Breach>> {
+        let service = Service::start(now_ns, catalog, config)?;
+        let key = |name: &str| service.endpoint_key(name).expect("the service has all endpoints");
+        let endpoints = service.config().endpoints.iter().map(|one| key(&one.name)).collect();
+        let mut server = Server {
+            options,
+            exports: Exports::new(),
+            service,
+            notices: Notices::new(log),
+            endpoints,
+            volumes: Vec::new(),
+            connections: Slots::default(),
+            held: Slots::default(),
+            ready: Vec::new(),
+            unfinished: Vec::new(),
+            due: Vec::new(),
+            reply: Reply::new(),
+            spare: Vec::new(),
+        };
+        server.bring_volumes_to_the_account(now_ns);
+        Ok(server)
+    }
+
+    /// Steps to another description, with connections and requests as they are.
+    ///
+    /// # Errors
+    /// All rules that this would break; then nothing has changed.
+    pub fn change(&mut self, now_ns: u64, wanted: Config) -> Result<(), Vec<Breach>> {
+        for (index, export) in self.exports.iter() {
+            if let Some(Some(key)) = self.volumes.get(index.get()) {
+                self.service.set_used(*key, export.files.used());
+            }
+        }
+        self.service.change(now_ns, wanted)?;
+        self.bring_volumes_to_the_account(now_ns);
+        Ok(())
+    }
+
+    /// Limits, account and books.
+    pub const fn service(&self) -> &Service {
+        &self.service
+    }
+
+    /// Volumes and what is in them.
+    pub const fn exports(&self) -> &Exports {
+        &self.exports
+    }
+
+    /// For lines to whoever runs the service.
+    pub const fn notices(&mut self) -> &mut Notices {
+        &mut self.notices
+    }
+
+    /// Connections that are open.
+    pub const fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Replies that limits or delays hold.
+    pub const fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// A client connected; `None` if there are too many already, and its socket must be closed.
+    ///
+    /// * `endpoint` — its number in the description
+    /// * `local`, `remote` — the addresses of both sides; they name the flow in the witness' book
+    /// * `nfs_port` — what the portmapper tells this client
+    pub fn accept(
+        &mut self,
+        now_ns: u64,
+        endpoint: usize,
+        local: SocketAddr,
+        remote: SocketAddr,
+        nfs_port: u16,
+    ) -> Option<Conn> {
+        let most = self.options.connections_max;
+        if self.connections.len() >= most {
+            self.notices.tell(now_ns, Kind::TooManyConnections, || {
+                format!("refused a connection of {remote}: {most} are open, the most allowed")
+            });
+            return None;
+        }
+        let (flow, client) = (format!("{remote}-{local}"), remote.ip().to_canonical().to_string());
+        let key = self.service.connect(self.endpoints[endpoint], &flow, &client);
+        let peer = Peer::new(remote, endpoint, nfs_port);
+        let outstanding_max = self.service.config().limits.outstanding_per_connection;
+        let connection = Connection::new(key, remote, peer, outstanding_max as usize);
+        Some(Conn(self.connections.insert(connection)))
+    }
+
+    /// A connection is gone: what is held for it is dropped.
+    pub fn closed(&mut self, now_ns: u64, conn: Conn) {
+        let Some(connection) = self.connections.remove(conn.0) else { return };
+        for place in connection.held {
+            if let Some(held) = self.held.remove(place) {
+                self.save(held.reply);
+            }
+        }
+        self.service.disconnect(now_ns, connection.key);
+    }
+
+    /// Bytes came. What cannot be worked on now is kept.
+    pub fn received(&mut self, now_ns: u64, conn: Conn, bytes: &[u8]) {
+        let Some(connection) = self.connections.get_mut(conn.0) else { return };
+        if connection.has_kept() {
+            connection.keep(bytes);
+            return;
+        }
+        let mut input = bytes;
+        self.work(now_ns, conn.0, &mut input);
+        if let Some(connection) = self.connections.get_mut(conn.0) {
+            connection.keep(input);
+        }
+        self.note(conn.0);
+    }
+
+    /// Does everything that is due by `now_ns`, and goes on with input that was kept.
+    pub fn advance(&mut self, now_ns: u64) {
+        if self.service.next_ns().is_some_and(|at_ns| at_ns <= now_ns) {
+            let mut all = std::mem::take(&mut self.due);
+            self.service.advance(now_ns, &mut all);
+            for due in all.drain(..) {
+                self.answer_held(&due);
+            }
+            self.due = all;
+        }
+        if self.unfinished.is_empty() {
+            return;
+        }
+        for place in std::mem::take(&mut self.unfinished) {
+            let Some(connection) = self.connections.get_mut(place) else { continue };
+            connection.is_unfinished = false;
+            let (kept, start) = connection.take_kept();
+            let mut input = &kept[start..];
+            self.work(now_ns, place, &mut input);
+            let done = kept.len() - input.len();
+            if let Some(connection) = self.connections.get_mut(place) {
+                connection.put_back(kept, done);
+            }
+            self.note(place);
+        }
+    }
+
+    /// When to call [`Server::advance`] next: 0 is at once, `None` while nothing waits.
+    pub fn next_ns(&mut self) -> Option<u64> {
+        if self.unfinished.is_empty() { self.service.next_ns() } else { Some(0) }
+    }
+
+    /// Appends the connections that may have something to send, or that changed their mind about
+    /// reading, since this was last asked.
+    pub fn take_ready(&mut self, out: &mut Vec<Conn>) {
+        for conn in &self.ready {
+            if let Some(connection) = self.connections.get_mut(conn.0) {
+                connection.is_ready = false;
+                out.push(*conn);
+            }
+        }
+        self.ready.clear();
+    }
+
+    /// Fills `slices` from the front with what is to be sent, and says how many it filled.
+    pub fn gather<'a>(&'a self, conn: Conn, slices: &mut [IoSlice<'a>]) -> usize {
+        self.connections.get(conn.0).map_or(0, |connection| connection.outgoing.gather(slices))
+    }
+
+    /// So many bytes were sent.
+    pub fn sent(&mut self, conn: Conn, count: usize) {
+        if let Some(connection) = self.connections.get_mut(conn.0) {
+            connection.outgoing.sent(count);
+            self.go_on(conn.0);
+        }
+    }
+
+    /// Whether bytes should be read from the connection; nothing breaks if they are.
+    pub fn wants_to_read(&self, conn: Conn) -> bool {
+        self.connections.get(conn.0).is_some_and(Connection::wants_to_read)
+    }
+
+    /// Whether kept input will be worked on without any doing of others.
+    pub fn is_unfinished(&self, conn: Conn) -> bool {
+        self.connections.get(conn.0).is_some_and(|connection| connection.is_unfinished)
+    }
+
+    /// Whether nothing is left to be sent, now or later, unless more is received.
+    pub fn is_idle(&self, conn: Conn) -> bool {
+        self.connections.get(conn.0).is_none_or(Connection::is_idle)
+    }
+
+    /// Whether the peer broke the protocol so that its connection must be closed.
+    pub fn is_broken(&self, conn: Conn) -> bool {
+        self.connections.get(conn.0).is_none_or(|connection| connection.is_broken)
+    }
+
+    /// Sees to it that the connection is looked at, and goes on if it can.
+    fn note(&mut self, place: Place) {
+        let Some(connection) = self.connections.get_mut(place) else { return };
+        if !connection.is_ready {
+            connection.is_ready = true;
+            self.ready.push(Conn(place));
+        }
+        self.go_on(place);
+    }
+
+    /// Sees to it that input is worked on that need not wait any longer.
+    fn go_on(&mut self, place: Place) {
+        let Some(connection) = self.connections.get_mut(place) else { return };
+        if connection.can_go_on() && !connection.is_unfinished {
+            connection.is_unfinished = true;
+            self.unfinished.push(place);
+        }
+    }
+
+    /// Performs requests from the front of `input`, as many as are allowed now.
+    fn work(&mut self, now_ns: u64, place: Place, input: &mut &[u8]) {
+        let now = self.time_of_day(now_ns);
+        for _ in 0..TURN_REQUESTS {
+            let Some(connection) = self.connections.get_mut(place) else { return };
+            if connection.is_broken || connection.is_full() {
+                return;
+            }
+            let Connection { rpc, outgoing, peer, .. } = connection;
+            let request = match outgoing.write(|own| rpc.receive(input, own)) {
+                Ok(Some(Received::Request(request))) => request,
+                Ok(Some(Received::Answered { .. } | Received::NotACall)) => continue,
+                Ok(None) => return,
+                Err(error) => {
+                    let remote = connection.remote;
+                    connection.is_broken = true;
+                    self.notices.tell(now_ns, Kind::BrokenPeer, || {
+                        format!("close connection of {remote}: {error}")
+                    });
+                    return;
+                }
+            };
+            let performed = self.exports.perform(&request, peer, now, &mut self.reply);
+            self.dispose(now_ns, place, &performed);
+        }
+    }
+
+    /// Sends the reply in `self.reply`, or holds it.
+    fn dispose(&mut self, now_ns: u64, place: Place, performed: &Performed) {
+        let connection = self.connections.get_mut(place).expect("its request was just performed");
+        if let Some(Shortage::Memory) = performed.shortage {
+            let memory = self.options.memory;
+            self.notices.tell(now_ns, Kind::OutOfMemory, || {
+                format!(
+                    "answered NFS3ERR_NOSPC to {}: the {memory} of memory for all volumes are \
+                     used; remove files, or start with a larger --memory",
+                    connection.remote
+                )
+            });
+        }
+        let key = performed.volume.and_then(|volume| *self.volumes.get(volume.get())?);
+        let (Some(volume), Some(procedure)) = (key, number_of(performed)) else {
+            return connection.send(&mut self.reply);
+        };
+        let Performed { bytes, failed, .. } = *performed;
+        // The place that the reply will have if it is held.
+        let token = self.held.next_place();
+        let due =
+            self.service.arrive(now_ns, connection.key, volume, procedure, bytes, token.to_bits());
+        match due {
+            Ok(Some(due)) => {
+                connection.send(&mut self.reply);
+                self.service.answered(&due, bytes, failed);
+            }
+            Ok(None) => {
+                let spare = self.spare.pop().unwrap_or_default();
+                let reply = std::mem::replace(&mut self.reply, spare);
+                let position = connection.held.len();
+                let held = Held { connection: place, position, reply, bytes, failed };
+                let inserted = self.held.insert(held);
+                debug_assert_eq!(inserted, token);
+                connection.held.push(inserted);
+            }
+            // Exports and limits know the same volumes at the same endpoints, so this is never
+            // reached; if it were, the client would still get its answer.
+            Err(_) => connection.send(&mut self.reply),
+        }
+    }
+
+    /// Sends a reply that is held no longer.
+    fn answer_held(&mut self, due: &Due) {
+        let place = Place::from_bits(due.token);
+        let Some(held) = self.held.remove(place) else { return self.service.dropped(due) };
+        let Held { connection: at, position, mut reply, bytes, failed } = held;
+        let connection = self.connections.get_mut(at).expect("its replies go with a connection");
+        connection.held.swap_remove(position);
+        if let Some(moved) = connection.held.get(position) {
+            let moved = self.held.get_mut(*moved).expect("a connection lists what is held");
+            moved.position = position;
+        }
+        connection.send(&mut reply);
+        self.service.answered(due, bytes, failed);
+        self.save(reply);
+        self.note(at);
+    }
+
+    /// Keeps the memory of a reply for the next one.
+    fn save(&mut self, mut reply: Reply) {
+        if self.spare.len() < SPARE_REPLIES {
+            reply.clear();
+            self.spare.push(reply);
+        }
+    }
+
+    fn time_of_day(&self, now_ns: u64) -> Time {
+        let ns = self.options.epoch_ns + now_ns;
+        Time { seconds: (ns / NS_PER_S) as u32, nanoseconds: (ns % NS_PER_S) as u32 }
+    }
+}
+
+/// The witness' name for the procedure; it knows those of NFS.
+fn number_of(performed: &Performed) -> Option<Procedure> {
+    match performed.procedure {
+        nfs3::procedure::Procedure::Nfs(procedure) => Procedure::numbered(procedure as u32),
+        _ => None,
+    }
+}

@@ -1,0 +1,280 @@
+//! The service with its sockets: one thread, one epoll loop.
+//!
+//! For: running a [`Server`] on real addresses, in this process or as a program of its own, and
+//! speaking with it while it runs: what it saw, another description, its end. Not for: what a
+//! request means (`server.rs`), nor for the turn of the loop (`shell/event_loop.rs`).
+//!
+//! An idle service makes no system call and uses no processor time: it waits for its sockets, for
+//! ever if nothing is due.
+
+mod event_loop;
+mod http;
+mod poll;
+mod snapshot;
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::num::NonZeroU64;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use cloud::catalog::Catalog;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use units::Bytes;
+
+use crate::config::Config;
+use crate::notice::Log;
+use crate::rules::Breach;
+use crate::server::{Server, ServerOptions};
+
+use event_loop::{EventLoop, Listening, Serves};
+use poll::Waker;
+
+pub use snapshot::Snapshot;
+
+/// Connections that wait to be accepted, for each address; the kernel has its own limit beside.
+const BACKLOG: i32 = 4096;
+
+/// Files that the process needs beside connections.
+const OTHER_FILES: u64 = 64;
+
+/// What the service is run with.
+pub struct Options {
+    /// What it is to be. Port 0 of an endpoint is any that is free.
+    pub config: Config,
+    /// The facts that the rules come from.
+    pub catalog: Catalog,
+    /// Memory that all volumes together may take.
+    pub memory: Bytes,
+    /// Another port at which the portmapper answers, at each endpoint's address.
+    pub portmapper: Option<u16>,
+    /// Where `/metrics` and `/stat.json` are answered.
+    pub metrics: Option<SocketAddr>,
+    /// Connections that are served at once, if the system lets us have so many files.
+    pub connections_max: usize,
+    /// Takes lines for whoever runs the service. Called in the thread that serves: it must not
+    /// wait for anything.
+    pub log: Log,
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("config", &self.config)
+            .field("memory", &self.memory)
+            .field("portmapper", &self.portmapper)
+            .field("metrics", &self.metrics)
+            .field("connections_max", &self.connections_max)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why the service cannot begin, or ended.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Rules that the account breaks.
+    #[error("start service: {}", all(.0))]
+    Account(Vec<Breach>),
+    /// An address is not ours, or is taken.
+    #[error("listen at {address} for {what}: {source}; {}", remedy(*.address, .source))]
+    Listen {
+        /// Which.
+        address: SocketAddr,
+        /// For what.
+        what: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The system refused something else.
+    #[error("{doing}: {source}")]
+    System {
+        /// What was being done.
+        doing: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// The thread that serves ended before it was told to: a mistake of ours.
+    #[error("serve: the service's thread ended by itself")]
+    Ended,
+}
+
+fn all(breaches: &[Breach]) -> String {
+    breaches.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn remedy(address: SocketAddr, source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::AddrInUse => "choose another port, or 0 for any that is free".to_owned(),
+        io::ErrorKind::AddrNotAvailable => {
+            format!("{} is no address of this host; see `ip address`", address.ip())
+        }
+        io::ErrorKind::PermissionDenied => "ports below 1024 want root".to_owned(),
+        _ => "choose another address".to_owned(),
+    }
+}
+
+/// What another thread asks of the one that serves.
+enum Command {
+    Snapshot(Sender<Snapshot>),
+    Change(Box<Config>, Sender<Result<(), Vec<Breach>>>),
+    Stop(Sender<Snapshot>),
+}
+
+/// A service that runs. Dropping it ends the service.
+#[derive(Debug)]
+pub struct Running {
+    addresses: Vec<SocketAddr>,
+    portmappers: Vec<SocketAddr>,
+    metrics: Option<SocketAddr>,
+    commands: Sender<Command>,
+    waker: Waker,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Running {
+    /// Starts to serve; clients can connect when this returns.
+    ///
+    /// # Errors
+    /// Rules that are broken, addresses that cannot be had; then nothing is left behind.
+    pub fn start(options: Options) -> Result<Running, Error> {
+        let system = |doing| move |source| Error::System { doing, source };
+        let Options { config, catalog, memory, portmapper, metrics, connections_max, log } =
+            options;
+        let connections_max = connections_max.min(files_for_connections());
+        let started = Instant::now();
+        let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut listening = Vec::new();
+        let (mut addresses, mut portmappers) = (Vec::new(), Vec::new());
+        for (endpoint, one) in config.endpoints.iter().enumerate() {
+            let listener = listen(one.address, &format!("endpoint `{}`", one.name))?;
+            let address = listener.local_addr().map_err(system("look at an address"))?;
+            addresses.push(address);
+            let nfs_port = address.port();
+            listening.push(Listening { listener, serves: Serves::Endpoint { endpoint, nfs_port } });
+            let Some(port) = portmapper else { continue };
+            let address = SocketAddr::new(one.address.ip(), port);
+            // Endpoints that share an address share its portmapper; it tells the first one's port.
+            if port != 0 && portmappers.contains(&address) {
+                continue;
+            }
+            let listener = listen(address, "the portmapper")?;
+            portmappers.push(listener.local_addr().map_err(system("look at an address"))?);
+            listening.push(Listening { listener, serves: Serves::Endpoint { endpoint, nfs_port } });
+        }
+        let mut metrics_address = None;
+        if let Some(address) = metrics {
+            let listener = listen(address, "metrics")?;
+            metrics_address = Some(listener.local_addr().map_err(system("look at an address"))?);
+            listening.push(Listening { listener, serves: Serves::Http });
+        }
+        let options = ServerOptions { memory, connections_max, epoch_ns: epoch.as_nanos() as u64 };
+        let server = Server::start(0, catalog, config, options, log).map_err(Error::Account)?;
+        let (send, commands): (_, Receiver<Command>) = channel();
+        let waker = Waker::new().map_err(system("make an eventfd"))?;
+        let theirs = waker.clone().map_err(system("copy an eventfd"))?;
+        let mut event_loop = EventLoop::new(server, listening, theirs, commands, started)
+            .map_err(system("make an epoll set"))?;
+        let thread = std::thread::Builder::new()
+            .name("volume".to_owned())
+            .spawn(move || {
+                // Without this the kernel lets a held reply leave 50 us late.
+                rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
+                event_loop.run()
+            })
+            .map_err(system("start the service's thread"))?;
+        Ok(Running {
+            addresses,
+            portmappers,
+            metrics: metrics_address,
+            commands: send,
+            waker,
+            thread: Some(thread),
+        })
+    }
+
+    /// Where each endpoint listens, in the order of the description.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Where else the portmapper answers.
+    pub fn portmappers(&self) -> &[SocketAddr] {
+        &self.portmappers
+    }
+
+    /// Where `/metrics` and `/stat.json` are answered.
+    pub const fn metrics(&self) -> Option<SocketAddr> {
+        self.metrics
+    }
+
+    /// What the service has seen until now.
+    ///
+    /// # Errors
+    /// It ended by itself.
+    pub fn snapshot(&self) -> Result<Snapshot, Error> {
+        self.ask(Command::Snapshot)
+    }
+
+    /// Steps to another description at once, with connections and requests as they are.
+    ///
+    /// # Errors
+    /// All rules that this would break (then the old description stays in force), or the service
+    /// ended by itself.
+    pub fn change(&self, config: Config) -> Result<(), Error> {
+        let config = Box::new(config);
+        self.ask(|answer| Command::Change(config, answer))?.map_err(Error::Account)
+    }
+
+    /// Ends the service: connections are closed, replies that are held are dropped. Gives what it
+    /// saw.
+    ///
+    /// # Errors
+    /// It had ended by itself.
+    pub fn stop(mut self) -> Result<Snapshot, Error> {
+        let last = self.ask(Command::Stop);
+        self.join()?;
+        last
+    }
+
+    fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Result<T, Error> {
+        let (send, answer) = channel();
+        self.commands.send(command(send)).map_err(|_| Error::Ended)?;
+        self.waker.wake();
+        answer.recv().map_err(|_| Error::Ended)
+    }
+
+    fn join(&mut self) -> Result<(), Error> {
+        let Some(thread) = self.thread.take() else { return Ok(()) };
+        let ended = thread.join().map_err(|_| Error::Ended)?;
+        ended.map_err(|source| Error::System { doing: "serve", source })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            // A service that ended by itself has nobody left to tell here; `stop` tells.
+            let _ = self.ask(Command::Stop);
+            let _ = self.join();
+        }
+    }
+}
+
+fn listen(address: SocketAddr, what: &str) -> Result<TcpListener, Error> {
+    let failed = |source| Error::Listen { address, what: what.to_owned(), source };
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    rustix::net::listen(&listener, BACKLOG).map_err(|error| failed(error.into()))?;
+    Ok(listener)
+}
+
+/// Lets the process have as many files as it may, and says how many of them connections can have.
+fn files_for_connections() -> usize {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: maximum, maximum };
+    // Where it is refused, there are fewer connections; the limit is told when it is reached.
+    let now = if setrlimit(Resource::Nofile, raised).is_ok() { maximum } else { current };
+    let files = now.unwrap_or(u64::MAX).saturating_sub(OTHER_FILES);
+    usize::try_from(files).unwrap_or(usize::MAX).max(1)
+}

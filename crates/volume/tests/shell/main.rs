@@ -1,0 +1,5 @@
+//! The service on real sockets of loopback, spoken to in bytes that a client of NFS 3 would send.
+
+mod harness;
+
+mod connections;
