@@ -4,6 +4,7 @@ use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use workload::plan::{EngineChoice, TargetSpec};
 
 use crate::curve::{self, Curve};
+use crate::emulated::{self, EmulatedFindings};
 use crate::load_point::{self, Generator, LoadPoint};
 use crate::series::{self, Series};
 use crate::warnings::{self, WarningGroup};
@@ -41,6 +42,8 @@ pub struct Findings {
     pub curves: Vec<Curve>,
     /// Each stream of each run over time.
     pub series: Vec<Series>,
+    /// An emulated volume's settings beside what was measured; nothing of other targets.
+    pub emulated: Option<EmulatedFindings>,
     /// Everything that a reader must know, by kind.
     pub warnings: Vec<WarningGroup>,
     /// How it ended, where not as planned; what was prepared; and the like, in whole sentences.
@@ -73,6 +76,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         outcome: record.outcome.clone(),
         repeat_command: repeat_command(record),
         curves: curve::curves(&load_points),
+        emulated: emulated::emulated(&record.plan.target, &load_points),
         load_points,
         series: series::series(&record.runs),
         warnings: warnings::group(sightings),

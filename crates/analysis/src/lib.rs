@@ -7,7 +7,9 @@
 //! number with its uncertainty), then the checks: [`little`], [`overload`], [`steady`],
 //! [`warnings`].
 
+pub mod connections;
 pub mod curve;
+pub mod emulated;
 pub mod estimate;
 pub mod findings;
 pub mod little;

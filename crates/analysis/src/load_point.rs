@@ -6,6 +6,7 @@ use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::plan::{Run, Stream};
 
+use crate::connections::{self, ConnectionSummary};
 use crate::estimate::Estimate;
 use crate::little::{LittleCheck, outstanding_mean};
 use crate::overload::{self, Overload};
@@ -45,6 +46,8 @@ pub struct RunSummary {
     pub intervals_planned: u32,
     /// What it measured.
     pub summary: Summary,
+    /// What each connection did; none where the target has no connections.
+    pub connections: Vec<ConnectionSummary>,
 }
 
 /// What a window (of one run, or of all repeats) says.
@@ -228,6 +231,7 @@ pub(crate) fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPo
             outcome: record.outcome.clone(),
             intervals_planned: end.saturating_sub(first),
             summary: summary(run, generator, &measured, &[]),
+            connections: connections::of_run(record),
         });
         match &mut all {
             Some(sum) => sum.add_after(&measured),

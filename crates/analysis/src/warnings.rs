@@ -5,6 +5,7 @@ use metrics::run_record::{Outcome, RunRecord};
 use metrics::warning::{Explanation, Figure, Warning};
 use workload::op::OpKind;
 
+use crate::connections;
 use crate::estimate::{INTERVALS_MIN, Percentile, SAMPLES_ABOVE_MIN};
 use crate::load_point::{Generator, LoadPoint, RunMeasured, RunSummary, StreamSummary};
 use crate::steady;
@@ -60,7 +61,8 @@ pub(crate) fn of_load_point(
     let mut gathered = Gathered { load_point: Some(index), sightings: Vec::new() };
     for (run, record) in load_point.runs.iter().zip(records) {
         let measured = RunMeasured::of(record);
-        for warning in of_run(run, record) {
+        let of_connections = connections::warnings(&run.connections);
+        for warning in of_run(run, record).into_iter().chain(of_connections) {
             gathered.add(None, Some(run.repeat), warning);
         }
         for (stream, summary) in run.summary.streams.iter().enumerate() {

@@ -89,6 +89,24 @@ pub enum Warning {
         /// Why, in words.
         reason: String,
     },
+    /// The connections of a stream did not share its operations evenly.
+    ConnectionsUneven {
+        /// Operations per second of the slowest.
+        least: f64,
+        /// Operations per second of the fastest.
+        most: f64,
+        /// Their difference over the mean, as a fraction.
+        spread: f64,
+    },
+    /// Connections were lost and made again in the run.
+    ConnectionReestablished {
+        /// Connections that were.
+        connections: u64,
+        /// How often, all together.
+        reconnects: u64,
+        /// Calls that were sent again.
+        replays: u64,
+    },
     /// Nothing tells whether direct I/O reached the device: the file system does not support it or
     /// keeps data in memory (tmpfs).
     NotStorage {
@@ -205,6 +223,21 @@ impl Warning {
             Warning::EndedEarly { reason } => {
                 format!("the run ended before its plan did: {reason}")
             }
+            Warning::ConnectionsUneven { least, most, spread } => format!(
+                "the connections of a stream did between {} and {}, {} of their mean apart",
+                OpsPerSec::new(*least),
+                OpsPerSec::new(*most),
+                percent(*spread)
+            ),
+            Warning::ConnectionReestablished { connections, reconnects, replays } => {
+                let plural = if *connections == 1 { "connection" } else { "connections" };
+                format!(
+                    "{} {plural} made again {} times in all, with {} calls sent again",
+                    thousands(*connections),
+                    thousands(*reconnects),
+                    thousands(*replays)
+                )
+            }
             Warning::NotStorage { filesystem } => {
                 format!(
                     "the target lies on {filesystem}, which keeps data in memory or does not \
@@ -313,6 +346,21 @@ impl Warning {
                 "Everything measured until then is kept, but the window is shorter than planned \
                  and may lack its steady part.",
                 "Remove the cause and run it again.",
+            ),
+            Warning::ConnectionsUneven { .. } => (
+                "connections_uneven",
+                "The sum over all connections hides the slow ones: a limit for each network flow, \
+                 a slower server address, or a policy that gives them unequal work.",
+                "Look at the table of connections: addresses, outstanding calls, round-trip times. \
+                 `policy=least-outstanding` in the target's options lets fast connections take \
+                 more.",
+            ),
+            Warning::ConnectionReestablished { .. } => (
+                "connection_reestablished",
+                "Operations that were outstanding when a connection was lost waited until it was \
+                 made again; their times include it.",
+                "Look at the time series for the gap, and at the network and the server's log for \
+                 its cause.",
             ),
             Warning::NotStorage { .. } => (
                 "not_storage",
@@ -428,6 +476,17 @@ mod tests {
                 Warning::EndedEarly { reason: "interrupted by the user".to_owned() },
                 "ended_early",
                 "the run ended before its plan did: interrupted by the user",
+            ),
+            (
+                Warning::ConnectionsUneven { least: 900.0, most: 1500.0, spread: 0.5 },
+                "connections_uneven",
+                "the connections of a stream did between 900 ops/s and 1,500 ops/s, 50.0 % of \
+                 their mean apart",
+            ),
+            (
+                Warning::ConnectionReestablished { connections: 1, reconnects: 2, replays: 31 },
+                "connection_reestablished",
+                "1 connection made again 2 times in all, with 31 calls sent again",
             ),
             (
                 Warning::NotStorage { filesystem: "tmpfs".to_owned() },

@@ -204,7 +204,7 @@ fn line(place: &Place<'_>, summary: &Summary, stream: &StreamSummary, ops: &OpSu
 }
 
 /// RFC 4180: quotes around what contains a comma, a quote or a line break.
-fn quoted(cell: &str) -> String {
+pub(crate) fn quoted(cell: &str) -> String {
     if cell.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", cell.replace('"', "\"\""))
     } else {

@@ -17,6 +17,7 @@ use crate::method::DEFINITIONS;
 use crate::number::{NONE, date, half_width, mib, percentile_name, plain, thousands, us};
 use crate::rows::{self, TimeUnit, load_point_name, percentile};
 use crate::text::sightings_by_words;
+use crate::{connections, emulated};
 
 const TEMPLATE: &str = include_str!("../assets/report.html");
 const STYLE: &str = include_str!("../assets/report.css");
@@ -58,6 +59,8 @@ pub fn render(findings: &Findings) -> Result<String, RenderError> {
         notes => findings.notes.iter().map(|note| lines_of(note)).collect::<Vec<_>>(),
         tiles => findings.curves.iter().filter_map(|c| tile(findings, c)).collect::<Vec<_>>(),
         blocks => blocks(findings),
+        emulated => emulated_volume(findings),
+        connection_groups => connection_groups(findings),
         warnings => warnings(findings),
         curve_charts,
         percentile_charts,
@@ -173,6 +176,30 @@ fn warnings(findings: &Findings) -> Vec<Value> {
             remedy => marked_up(group.remedy),
             sightings => sightings.collect::<Vec<_>>(),
         }
+    });
+    groups.collect()
+}
+
+fn emulated_volume(findings: &Findings) -> Vec<Value> {
+    let row = |row: emulated::Row| {
+        let emulated::Row { name, configured, measured, place } = row;
+        context! { name, configured, measured, place }
+    };
+    emulated::rows(findings).into_iter().map(row).collect()
+}
+
+/// The connections of each load point, a row for each connection of each repeat.
+fn connection_groups(findings: &Findings) -> Vec<Value> {
+    let with =
+        findings.load_points.iter().filter(|p| p.runs.iter().any(|r| !r.connections.is_empty()));
+    let groups = with.map(|point| {
+        let rows = point.runs.iter().flat_map(|run| {
+            run.connections.iter().map(|connection| {
+                context! { repeat => run.repeat + 1, cells => connections::cells(connection) }
+            })
+        });
+        let name = load_point_name(point);
+        context! { name, repeats => point.runs.len(), rows => rows.collect::<Vec<_>>() }
     });
     groups.collect()
 }

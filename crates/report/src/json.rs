@@ -7,7 +7,9 @@
 use std::io::{self, Write};
 
 use analysis::Findings;
+use analysis::connections::ConnectionSummary;
 use analysis::curve::Curve;
+use analysis::emulated::{EmulatedFindings, Seen};
 use analysis::estimate::Estimate;
 use analysis::little::LittleCheck;
 use analysis::load_point::{LoadPoint, OpSummary, RunSummary, StreamSummary, Summary};
@@ -50,6 +52,9 @@ struct Document<'a> {
     load_points: Vec<LoadPointJson<'a>>,
     curves: Vec<CurveJson<'a>>,
     series: Vec<SeriesJson<'a>>,
+    /// Of an emulated volume only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emulated_volume: Option<Value>,
     warnings: Vec<WarningJson<'a>>,
     notes: &'a [String],
 }
@@ -78,6 +83,29 @@ struct RunJson<'a> {
     outcome: Value,
     intervals_planned: u32,
     summary: SummaryJson<'a>,
+    /// Of targets with connections only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    connections: Vec<ConnectionJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ConnectionJson<'a> {
+    stream: &'a str,
+    lane: u32,
+    number: u32,
+    local: &'a str,
+    remote: &'a str,
+    operations: u64,
+    calls: u64,
+    moved_bytes: u64,
+    rate_ops_per_sec: Option<EstimateJson>,
+    throughput_bytes_per_sec: Option<EstimateJson>,
+    outstanding_mean_calls: Option<EstimateJson>,
+    rtt_mean_ns: Option<f64>,
+    retransmits: u64,
+    reconnects: u64,
+    replays: u64,
+    retries: u64,
 }
 
 #[derive(Serialize)]
@@ -246,6 +274,7 @@ impl<'a> Document<'a> {
             load_points: points.map(|(index, p)| load_point(findings, index, p)).collect(),
             curves: findings.curves.iter().map(curve).collect(),
             series: findings.series.iter().map(series).collect(),
+            emulated_volume: findings.emulated.as_ref().map(emulated_volume),
             warnings: findings.warnings.iter().map(warning).collect(),
             notes: &findings.notes,
         }
@@ -304,7 +333,47 @@ fn run(run: &RunSummary) -> RunJson<'_> {
         outcome: outcome(&run.outcome),
         intervals_planned: run.intervals_planned,
         summary: summary(&run.summary, Depth::WithoutDistributions),
+        connections: run.connections.iter().map(connection).collect(),
     }
+}
+
+fn connection(connection: &ConnectionSummary) -> ConnectionJson<'_> {
+    ConnectionJson {
+        stream: &connection.stream,
+        lane: connection.lane,
+        number: connection.number,
+        local: &connection.local,
+        remote: &connection.remote,
+        operations: connection.operations,
+        calls: connection.calls,
+        moved_bytes: connection.bytes,
+        rate_ops_per_sec: connection.rate.map(estimate),
+        throughput_bytes_per_sec: connection.throughput.map(estimate),
+        outstanding_mean_calls: connection.outstanding_mean.map(estimate),
+        rtt_mean_ns: connection.rtt_mean_ns.map(exported),
+        retransmits: connection.retransmits,
+        reconnects: connection.reconnects,
+        replays: connection.replays,
+        retries: connection.retries,
+    }
+}
+
+fn emulated_volume(emulated: &EmulatedFindings) -> Value {
+    let seen = |seen: &Option<Seen>| {
+        seen.map(|seen| json!({"load_point": seen.load_point, "value": exported(seen.value.value)}))
+    };
+    let volume = &emulated.volume;
+    json!({
+        "service_level": volume.service_level,
+        "quota_bytes": volume.quota_bytes,
+        "throughput_limit_bytes_per_sec": volume.throughput_limit_bytes_per_s,
+        "read_delay_ns": volume.read_delay_ns,
+        "write_delay_ns": volume.write_delay_ns,
+        "memory_bytes": volume.memory_bytes,
+        "throughput_max_bytes_per_sec": seen(&emulated.throughput),
+        "read_service_mean_min_ns": seen(&emulated.read),
+        "write_service_mean_min_ns": seen(&emulated.write),
+    })
 }
 
 fn summary(summary: &Summary, depth: Depth) -> SummaryJson<'_> {

@@ -8,7 +8,9 @@
 //! outputs.
 
 mod charts;
+pub mod connections;
 pub mod csv;
+mod emulated;
 pub mod hgrm;
 pub mod html;
 pub mod json;

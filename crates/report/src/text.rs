@@ -3,11 +3,15 @@
 use analysis::Findings;
 use analysis::warnings::{Sighting, WarningGroup};
 
+use crate::connections::{self, COLUMNS};
+use crate::emulated;
 use crate::number::TOO_FEW;
 use crate::rows::{self, Block, Cells, HEADINGS, TIMES, TIMES_FROM};
 
 /// Narrowest that the table can be laid out for.
 const WIDTH_MIN: usize = 40;
+/// More connections than this are counted, not listed.
+const CONNECTIONS_MAX: usize = 16;
 /// More places than this are counted, not listed.
 const PLACES_MAX: usize = 6;
 
@@ -26,6 +30,8 @@ pub fn summary(findings: &Findings, width: usize) -> String {
             format!("{TOO_FEW}: too few samples (fewer than ten) lie above this percentile.");
         wrap(&words, "", "  ", width, &mut out);
     }
+    emulated_volume(findings, width, &mut out);
+    connections(findings, &mut out);
     if !findings.warnings.is_empty() {
         out.push_str("\nWarnings\n");
         for group in &findings.warnings {
@@ -143,6 +149,58 @@ fn line<'a>(
     }
     out.push_str(text.trim_end());
     out.push('\n');
+}
+
+/// What the emulated volume was set to, and what was measured of it.
+fn emulated_volume(findings: &Findings, width: usize, out: &mut String) {
+    let rows = emulated::rows(findings);
+    if rows.is_empty() {
+        return;
+    }
+    out.push_str("\nEmulated volume            configured  measured\n");
+    for row in rows {
+        let lead = format!("  {:<23} {:>11} {:>9}  ", row.name, row.configured, row.measured);
+        let indent = " ".repeat(lead.chars().count());
+        wrap(&row.place, &lead, &indent, width, out);
+    }
+}
+
+/// The connections of the load point with the highest rate, where there are several.
+fn connections(findings: &Findings, out: &mut String) {
+    let Some(point) = connections::most_loaded(findings) else { return };
+    let Some(run) = point.runs.iter().find(|run| run.connections.len() > 1) else { return };
+    out.push_str(&format!("\nConnections at {}\n", rows::load_point_name(point)));
+    let shown = run.connections.iter().take(CONNECTIONS_MAX);
+    let cells: Vec<[String; COLUMNS]> = shown.map(connections::cells).collect();
+    let width_of = |column: usize| {
+        let (top, low) = connections::HEADINGS[column];
+        let widths = cells.iter().map(|row| row[column].chars().count());
+        widths.chain([top.len(), low.len()]).max().unwrap_or(0)
+    };
+    let mut row = |cells: [&str; COLUMNS]| {
+        let mut line = String::new();
+        for (column, cell) in cells.into_iter().enumerate() {
+            let width = width_of(column);
+            // Names stand at the left, numbers at the right; our own end is in the report only,
+            // because both do not fit a terminal.
+            line.push_str(&match column {
+                connections::LOCAL => continue,
+                0..=2 => format!("{cell:<width$} "),
+                _ => format!("{cell:>width$} "),
+            });
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    };
+    row(connections::HEADINGS.map(|(top, _)| top));
+    row(connections::HEADINGS.map(|(_, low)| low));
+    for cells in &cells {
+        row(cells.each_ref().map(String::as_str));
+    }
+    let more = run.connections.len().saturating_sub(CONNECTIONS_MAX);
+    if more > 0 {
+        out.push_str(&format!("and {more} more, all in the report\n"));
+    }
 }
 
 fn warning(findings: &Findings, group: &WarningGroup, width: usize, out: &mut String) {

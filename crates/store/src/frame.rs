@@ -233,6 +233,18 @@ pub(crate) fn encode_warning(run_index: Option<u32>, warning: &Warning, out: &mu
             put_f64(out, *used);
             put_u64(out, u64::from(*processors));
         }
+        Warning::ConnectionsUneven { least, most, spread } => {
+            out.push(15);
+            put_f64(out, *least);
+            put_f64(out, *most);
+            put_f64(out, *spread);
+        }
+        Warning::ConnectionReestablished { connections, reconnects, replays } => {
+            out.push(16);
+            put_u64(out, *connections);
+            put_u64(out, *reconnects);
+            put_u64(out, *replays);
+        }
     }
 }
 
@@ -273,6 +285,16 @@ fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malformed> {
         12 => Warning::NotStorage { filesystem: cursor.text()? },
         13 => Warning::NotSteady { figure: Figure::ResponseTime, drift: cursor.f64()? },
         14 => Warning::ProcessorsBusy { used: cursor.f64()?, processors: cursor.u32()? },
+        15 => Warning::ConnectionsUneven {
+            least: cursor.f64()?,
+            most: cursor.f64()?,
+            spread: cursor.f64()?,
+        },
+        16 => Warning::ConnectionReestablished {
+            connections: cursor.u64()?,
+            reconnects: cursor.u64()?,
+            replays: cursor.u64()?,
+        },
         _ => return Err(Malformed("its warning is not one that this fourcorners knows")),
     })
 }
@@ -396,7 +418,7 @@ mod tests {
 
     fn any_warning() -> impl Strategy<Value = Warning> {
         let errors = vec(any::<(String, String, u64)>(), 0..4);
-        let parts = (0..15u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
+        let parts = (0..17u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
         (parts, any::<String>()).prop_map(|((which, a, b, c, d, errors), text)| match which {
             0 => Warning::GeneratorBusy { busy: a },
             1 => Warning::ScheduleDelayHigh { delay_mean_ns: a, service_mean_ns: b },
@@ -411,6 +433,8 @@ mod tests {
             10 => Warning::HostNoisy { steal: a },
             11 => Warning::EndedEarly { reason: text },
             12 => Warning::NotSteady { figure: Figure::ResponseTime, drift: a },
+            14 => Warning::ConnectionsUneven { least: a, most: b, spread: a },
+            15 => Warning::ConnectionReestablished { connections: c, reconnects: d, replays: c },
             13 => Warning::ProcessorsBusy { used: a, processors: c as u32 },
             _ => Warning::NotStorage { filesystem: text },
         })

@@ -4,15 +4,18 @@
 // Each test program takes what it needs.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
+use metrics::connection::ConnectionInterval;
 use metrics::histogram::{Counts, Histogram};
 use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
 use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
 use workload::arrival::Arrival;
+use workload::connection::{CallCounters, Endpoint, TcpState};
 use workload::data::DataPattern;
 use workload::op::OpKind;
 use workload::pattern::AccessPattern;
 use workload::plan::{
-    EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
+    EmulatedVolume, EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize,
+    WorkingSet,
 };
 
 pub const SECOND_NS: u64 = 1_000_000_000;
@@ -124,6 +127,50 @@ pub fn done(run: Run, streams: Vec<StreamInterval>) -> RunRecord {
         warnings: Vec::new(),
         outcome: Outcome::Done,
     }
+}
+
+/// A connection that moved `calls` reads of 8 KiB in one second, with `outstanding` of them on
+/// average.
+pub fn connection(number: u32, calls: u64, outstanding: u64) -> ConnectionInterval {
+    let reads = CallCounters { operations: calls, calls, bytes: calls * 8192 };
+    ConnectionInterval {
+        number,
+        local: Endpoint::v4([127, 0, 0, 1], 40_000 + number as u16),
+        remote: Endpoint::v4([127, 0, 0, 1], 2049),
+        kinds: [reads, CallCounters::default(), CallCounters::default()],
+        outstanding_end: outstanding,
+        outstanding_time_ns: u128::from(outstanding * SECOND_NS),
+        span_ns: SECOND_NS,
+        tcp: Some(TcpState { rtt_ns: 50_000, rtt_deviation_ns: 9_000, retransmits: 1 }),
+        ..ConnectionInterval::default()
+    }
+}
+
+/// A run of six seconds at queue depth 64 over connections that did so many reads each second, the
+/// first second being warm-up.
+pub fn over_connections(calls: &[u64]) -> RunRecord {
+    let seconds = (0..6).map(|_| reads(calls.iter().sum(), 8192, 400_000));
+    let mut record =
+        done(run("random read 8 KiB", vec![stream("data", 64)], 1, 5), seconds.collect());
+    for interval in &mut record.intervals {
+        let each = calls.iter().enumerate();
+        interval.connections =
+            each.map(|(number, calls)| connection(number as u32, *calls, 16)).collect();
+    }
+    record
+}
+
+/// An emulated volume of 128 MiB/s, with delays of 400 us for reads and 300 us for writes.
+pub fn emulated_volume() -> TargetSpec {
+    let volume = EmulatedVolume {
+        service_level: "Ultra".to_owned(),
+        quota_bytes: 1 << 40,
+        throughput_limit_bytes_per_s: 128 << 20,
+        read_delay_ns: 400_000,
+        write_delay_ns: 300_000,
+        memory_bytes: 1 << 30,
+    };
+    TargetSpec::Emulated { volume, connections: None }
 }
 
 /// An experiment of these runs, numbered in order.

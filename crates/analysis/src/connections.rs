@@ -1,0 +1,197 @@
+//! What each connection of a run did in its window, and whether they shared the work evenly.
+//!
+//! A store that limits each network flow, or a server address that is slower than another, shows
+//! here and nowhere else: the sum over all connections hides it.
+
+use metrics::connection::ConnectionInterval;
+use metrics::interval::Interval;
+use metrics::run_record::RunRecord;
+use metrics::warning::Warning;
+
+use crate::estimate::Estimate;
+use crate::window;
+
+/// Connections of one stream that differ by more than this share of their mean are called uneven:
+/// dealt out in turn they differ by a call or two.
+const SPREAD_MAX: f64 = 0.20;
+/// With fewer operations for each connection a difference may be chance.
+const OPERATIONS_MIN: f64 = 1000.0;
+
+/// One connection over the window of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConnectionSummary {
+    /// Its worker's stream.
+    pub stream: String,
+    /// Its worker's lane.
+    pub lane: u32,
+    /// Its number among those of the worker, from 0.
+    pub number: u32,
+    /// Our end when the window ended: `10.0.0.9:701`.
+    pub local: String,
+    /// The other end.
+    pub remote: String,
+    /// Operations that ended in the window.
+    pub operations: u64,
+    /// Calls (RPCs) sent in the window.
+    pub calls: u64,
+    /// Bytes moved in the window.
+    pub bytes: u64,
+    /// Operations per second.
+    pub rate: Option<Estimate>,
+    /// Bytes per second.
+    pub throughput: Option<Estimate>,
+    /// Mean number of calls outstanding.
+    pub outstanding_mean: Option<Estimate>,
+    /// The kernel's smoothed round-trip time, the mean over the window's interval edges, in
+    /// nanoseconds.
+    pub rtt_mean_ns: Option<f64>,
+    /// Segments sent again in the window.
+    pub retransmits: u64,
+    /// Times it was connected again, over the whole run.
+    pub reconnects: u64,
+    /// Calls sent again over a new connection, over the whole run.
+    pub replays: u64,
+    /// Calls sent again because the server asked for it, over the whole run.
+    pub retries: u64,
+}
+
+/// How much the connections of a stream differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The least, in operations per second.
+    pub least: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The most.
+    pub most: f64,
+}
+
+impl Spread {
+    /// Of the rates of connections; `None` where there are none.
+    pub fn of(rates: impl Iterator<Item = f64> + Clone) -> Option<Spread> {
+        let count = rates.clone().count();
+        (count > 0).then(|| Spread {
+            least: rates.clone().fold(f64::INFINITY, f64::min),
+            mean: rates.clone().sum::<f64>() / count as f64,
+            most: rates.fold(0.0, f64::max),
+        })
+    }
+
+    /// The difference between the most and the least, as a share of the mean.
+    pub fn relative(&self) -> f64 {
+        if self.mean > 0.0 { (self.most - self.least) / self.mean } else { 0.0 }
+    }
+}
+
+/// Where a connection belongs: stream, lane, number.
+type Place = (u32, u32, u32);
+
+fn place(connection: &ConnectionInterval) -> Place {
+    (connection.stream, connection.lane, connection.number)
+}
+
+/// Each connection of a run, in the order of stream, lane and number.
+pub(crate) fn of_run(record: &RunRecord) -> Vec<ConnectionSummary> {
+    let mut places: Vec<Place> =
+        record.intervals.iter().flat_map(|i| &i.connections).map(place).collect();
+    places.sort_unstable();
+    places.dedup();
+    let window = window::measured(record);
+    let all: Vec<&Interval> = record.intervals.iter().collect();
+    places.into_iter().map(|place| summary(record, &window, &all, place)).collect()
+}
+
+fn summary(
+    record: &RunRecord,
+    window: &[&Interval],
+    all: &[&Interval],
+    of: Place,
+) -> ConnectionSummary {
+    let inside = parts(window, of);
+    let whole = parts(all, of);
+    let sum = |parts: &[&ConnectionInterval], number: fn(&ConnectionInterval) -> u64| {
+        parts.iter().map(|part| number(part)).sum::<u64>()
+    };
+    let each = |number: fn(&ConnectionInterval) -> f64| -> Vec<f64> {
+        inside.iter().map(|part| number(part)).collect()
+    };
+    let seconds = each(|part| part.span_ns as f64 / 1e9);
+    let rtts: Vec<f64> =
+        inside.iter().filter_map(|part| part.tcp).map(|tcp| tcp.rtt_ns as f64).collect();
+    let (stream, lane, number) = of;
+    let last = inside.last().or(whole.last());
+    ConnectionSummary {
+        stream: record
+            .run
+            .streams
+            .get(stream as usize)
+            .map_or_else(String::new, |s| s.name.clone()),
+        lane,
+        number,
+        local: last.map_or_else(String::new, |part| part.local.to_string()),
+        remote: last.map_or_else(String::new, |part| part.remote.to_string()),
+        operations: sum(&inside, ConnectionInterval::operations),
+        calls: sum(&inside, ConnectionInterval::calls),
+        bytes: sum(&inside, ConnectionInterval::bytes),
+        rate: Estimate::of_ratio(&each(|part| part.operations() as f64), &seconds),
+        throughput: Estimate::of_ratio(&each(|part| part.bytes() as f64), &seconds),
+        outstanding_mean: Estimate::of_ratio(
+            &each(|part| part.outstanding_time_ns as f64),
+            &each(|part| part.span_ns as f64),
+        ),
+        rtt_mean_ns: (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64),
+        retransmits: sum(&inside, |part| part.tcp.map_or(0, |tcp| tcp.retransmits)),
+        reconnects: sum(&whole, |part| part.reconnects),
+        replays: sum(&whole, |part| part.replays),
+        retries: sum(&whole, |part| part.retries),
+    }
+}
+
+fn parts<'i>(intervals: &[&'i Interval], of: Place) -> Vec<&'i ConnectionInterval> {
+    let all = intervals.iter().flat_map(|interval| &interval.connections);
+    all.filter(|connection| place(connection) == of).collect()
+}
+
+/// What a reader must know of the connections of a run.
+pub(crate) fn warnings(connections: &[ConnectionSummary]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let lost = connections.iter().filter(|connection| connection.reconnects > 0);
+    if lost.clone().count() > 0 {
+        warnings.push(Warning::ConnectionReestablished {
+            connections: lost.clone().count() as u64,
+            reconnects: lost.clone().map(|connection| connection.reconnects).sum(),
+            replays: lost.map(|connection| connection.replays).sum(),
+        });
+    }
+    let mut streams: Vec<&str> = connections.iter().map(|c| c.stream.as_str()).collect();
+    streams.dedup();
+    let spread_of = |stream: &str| {
+        let of_stream = connections.iter().filter(|c| c.stream == stream);
+        let enough = of_stream.clone().map(|c| c.operations as f64).sum::<f64>()
+            >= OPERATIONS_MIN * of_stream.clone().count() as f64;
+        let rates = of_stream.map(|c| c.rate.map_or(0.0, |rate| rate.value));
+        Spread::of(rates).filter(|spread| enough && spread.relative() > SPREAD_MAX)
+    };
+    let uneven = streams.into_iter().filter_map(spread_of);
+    let most = uneven.max_by(|a, b| a.relative().total_cmp(&b.relative()));
+    warnings.extend(most.map(|spread| Warning::ConnectionsUneven {
+        least: spread.least,
+        most: spread.most,
+        spread: spread.relative(),
+    }));
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_is_the_difference_over_the_mean() {
+        let spread = Spread::of([80.0, 100.0, 120.0].into_iter()).expect("there are three");
+        assert_eq!((spread.least, spread.mean, spread.most), (80.0, 100.0, 120.0));
+        assert!((spread.relative() - 0.4).abs() < 1e-12);
+        assert_eq!(Spread::of(std::iter::empty()), None);
+        assert_eq!(Spread::of([0.0].into_iter()).map(|spread| spread.relative()), Some(0.0));
+    }
+}

@@ -1,0 +1,59 @@
+//! What an emulated volume was set to, beside what was measured: its limits are known exactly, so
+//! the measurement is checked by them.
+
+use workload::op::OpKind;
+use workload::plan::{EmulatedVolume, TargetSpec};
+
+use crate::estimate::Estimate;
+use crate::load_point::LoadPoint;
+
+/// The volume's settings, and the measured numbers that they bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmulatedFindings {
+    /// The settings.
+    pub volume: EmulatedVolume,
+    /// The highest throughput of any load point, in bytes per second; bounded by the limit from
+    /// above.
+    pub throughput: Option<Seen>,
+    /// The shortest mean service time of reads at queue depth 1, in nanoseconds; bounded by the
+    /// read delay from below.
+    pub read: Option<Seen>,
+    /// The same of writes.
+    pub write: Option<Seen>,
+}
+
+/// A number, and the load point that showed it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    /// Its place in `Findings::load_points`.
+    pub load_point: usize,
+    /// The number.
+    pub value: Estimate,
+}
+
+/// The findings of an emulated volume; nothing of other targets.
+pub(crate) fn emulated(target: &TargetSpec, load_points: &[LoadPoint]) -> Option<EmulatedFindings> {
+    let TargetSpec::Emulated { volume, .. } = target else { return None };
+    let throughputs = load_points.iter().map(|point| point.merged.total.data.throughput);
+    Some(EmulatedFindings {
+        volume: volume.clone(),
+        throughput: seen(throughputs).max_by(|a, b| a.value.value.total_cmp(&b.value.value)),
+        read: floor(load_points, OpKind::Read),
+        write: floor(load_points, OpKind::Write),
+    })
+}
+
+/// The load point at queue depth 1 with the shortest mean service time of `kind`.
+fn floor(load_points: &[LoadPoint], kind: OpKind) -> Option<Seen> {
+    let means = load_points.iter().map(|point| {
+        let mut kinds = point.merged.total.kinds.iter();
+        let of_kind = kinds.find(|ops| ops.name == kind.name())?;
+        of_kind.service.mean_ns.filter(|_| point.queue_depth_total == 1)
+    });
+    seen(means).min_by(|a, b| a.value.value.total_cmp(&b.value.value))
+}
+
+fn seen(values: impl Iterator<Item = Option<Estimate>>) -> impl Iterator<Item = Seen> {
+    let numbered = values.enumerate();
+    numbered.filter_map(|(load_point, value)| Some(Seen { load_point, value: value? }))
+}

@@ -1,0 +1,91 @@
+//! Known answers for connections and for an emulated volume.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod records;
+
+use analysis::analyze;
+use metrics::warning::Warning;
+use records::{
+    connection, done, emulated_volume, experiment, kind, over_connections, reads, run, stream,
+};
+use workload::op::OpKind;
+
+#[test]
+fn each_connection_is_summarised_over_the_window() {
+    let findings = analyze(&experiment(vec![over_connections(&[1000, 3000])]));
+    let connections = &findings.load_points[0].runs[0].connections;
+    assert_eq!(connections.len(), 2);
+    let second = &connections[1];
+    assert_eq!((second.stream.as_str(), second.lane, second.number), ("data", 0, 1));
+    assert_eq!(
+        (second.local.as_str(), second.remote.as_str()),
+        ("127.0.0.1:40001", "127.0.0.1:2049")
+    );
+    // Five of the six seconds are the window.
+    assert_eq!((second.operations, second.calls, second.bytes), (15_000, 15_000, 15_000 * 8192));
+    assert_eq!(second.rate.unwrap().value, 3000.0);
+    assert_eq!(second.throughput.unwrap().value, 3000.0 * 8192.0);
+    assert_eq!(second.outstanding_mean.unwrap().value, 16.0);
+    assert_eq!(second.rtt_mean_ns, Some(50_000.0));
+    assert_eq!((second.retransmits, second.reconnects), (5, 0));
+}
+
+#[test]
+fn connections_that_differ_by_more_than_a_fifth_are_called_uneven() {
+    let codes = |calls: &[u64]| {
+        let findings = analyze(&experiment(vec![over_connections(calls)]));
+        findings.warnings.iter().map(|group| group.code).collect::<Vec<_>>()
+    };
+    assert!(!codes(&[1000, 1000, 1000, 1190]).contains(&"connections_uneven"));
+    assert!(codes(&[1000, 1000, 1000, 1300]).contains(&"connections_uneven"));
+    // Chance alone.
+    assert!(!codes(&[100, 100, 100, 190]).contains(&"connections_uneven"));
+}
+
+#[test]
+fn a_connection_made_again_is_told_even_outside_of_the_window() {
+    let mut record = over_connections(&[1000, 1000]);
+    record.intervals[0].connections[1].reconnects = 2;
+    record.intervals[3].connections[1].replays = 7;
+    let findings = analyze(&experiment(vec![record]));
+    let group =
+        findings.warnings.iter().find(|group| group.code == "connection_reestablished").unwrap();
+    let expected = Warning::ConnectionReestablished { connections: 1, reconnects: 2, replays: 7 };
+    assert_eq!(group.sightings[0].warning, expected);
+}
+
+#[test]
+fn a_record_without_connections_says_nothing_of_them() {
+    let record = done(run("v", vec![stream("data", 1)], 0, 5), vec![reads(100, 8192, 10); 5]);
+    let findings = analyze(&experiment(vec![record]));
+    assert!(findings.load_points[0].runs[0].connections.is_empty());
+    assert!(findings.emulated.is_none());
+}
+
+#[test]
+fn an_emulated_volumes_settings_stand_beside_what_was_measured() {
+    let at = |variant: &str, depth: u32, rate: u64, time_ns: u64, of: OpKind| {
+        let mut second = reads(rate, 65_536, time_ns);
+        if of == OpKind::Write {
+            second.kinds = Default::default();
+            second.kinds[OpKind::Write as usize] = kind(rate, 65_536, time_ns, time_ns);
+        }
+        done(run(variant, vec![stream("data", depth)], 0, 5), vec![second; 5])
+    };
+    let mut record = experiment(vec![
+        at("read", 1, 2_000, 450_000, OpKind::Read),
+        at("read", 16, 2_048, 7_800_000, OpKind::Read),
+        at("slower read", 1, 1_000, 900_000, OpKind::Read),
+        at("write", 4, 2_000, 350_000, OpKind::Write),
+    ]);
+    record.plan.target = emulated_volume();
+    let found = analyze(&record).emulated.unwrap();
+    let throughput = found.throughput.unwrap();
+    assert_eq!((throughput.load_point, throughput.value.value), (1, 128.0 * 1_048_576.0));
+    let read = found.read.unwrap();
+    assert_eq!((read.load_point, read.value.value), (0, 450_000.0));
+    assert!(found.write.is_none(), "no load point wrote at queue depth 1");
+    assert_eq!(analyze(&record).repeat_command, "fourcorners run --profile four-corners");
+    assert_eq!(analyze(&record).target, "emulated volume (1 TiB Ultra)");
+    assert_eq!(connection(0, 1, 1).bytes(), 8192);
+}

@@ -1,0 +1,86 @@
+//! What is printed of connections and of an emulated volume.
+
+mod fixture;
+
+use analysis::{Findings, analyze};
+use fixture::records::{emulated_volume, experiment, over_connections};
+use report::{connections, html, json, text};
+use serde_json::Value;
+
+fn findings() -> Findings {
+    let mut record = experiment(vec![over_connections(&[4000, 4100, 3900, 4000])]);
+    record.plan.target = emulated_volume();
+    analyze(&record)
+}
+
+#[test]
+fn the_table_of_a_terminal_shows_each_connection_and_the_volumes_settings() {
+    let table = text::summary(&findings(), 80);
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    let from = table.find("Emulated volume").unwrap();
+    let to = table.find("\nWarnings").unwrap_or(table.len());
+    expect_test::expect![[r#"
+        Emulated volume            configured  measured
+          throughput limit, MiB/s         128       125  highest throughput: random read
+                                                         8 KiB, queue_depth=64
+          read delay, us                  400         -  no load point shows it
+          write delay, us                 300         -  no load point shows it
+
+        Connections at random read 8 KiB, queue_depth=64
+        worker   remote          rate  through-     out-  RTT  sent
+                                ops/s put MiB/s standing   us again
+        data 0.0 127.0.0.1:2049 4,000      31.2     16.0 50.0 5/0/0
+        data 0.1 127.0.0.1:2049 4,100      32.0     16.0 50.0 5/0/0
+        data 0.2 127.0.0.1:2049 3,900      30.5     16.0 50.0 5/0/0
+        data 0.3 127.0.0.1:2049 4,000      31.2     16.0 50.0 5/0/0
+    "#]]
+    .assert_eq(&table[from..to]);
+}
+
+#[test]
+fn connections_are_exported_as_csv_with_a_line_each() {
+    let mut out = Vec::new();
+    connections::write_csv(&findings(), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 5);
+    let columns = lines[0].split(',').count();
+    assert!(lines.iter().all(|line| line.split(',').count() == columns), "{text}");
+    assert_eq!(
+        lines[2],
+        "2026-11-21T06-15-33-a1b2,0,random read 8 KiB,queue_depth=64,1,data,0,1,127.0.0.1:40001,\
+         127.0.0.1:2049,20500,20500,167936000,4100,33587200,16,0,50000,5,0,0,0"
+    );
+}
+
+#[test]
+fn the_reference_describes_every_column_of_connections() {
+    let page = include_str!("../../../docs/reference/connections.md");
+    let mut out = Vec::new();
+    connections::write_csv(&findings(), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    let described: Vec<&str> = rows.map(|line| line.split('`').nth(1).unwrap()).collect();
+    assert_eq!(described.join(","), text.lines().next().unwrap(), "in this order");
+}
+
+#[test]
+fn json_and_html_carry_the_same_connections() {
+    let mut out = Vec::new();
+    json::write(&findings(), &mut out).unwrap();
+    let document: Value = serde_json::from_slice(&out).unwrap();
+    let listed = document["load_points"][0]["runs"][0]["connections"].as_array().unwrap();
+    assert_eq!(listed.len(), 4);
+    assert_eq!(listed[1]["local"], "127.0.0.1:40001");
+    assert_eq!(listed[1]["rate_ops_per_sec"]["value"], 4100.0);
+    let volume = &document["emulated_volume"];
+    assert_eq!(volume["throughput_limit_bytes_per_sec"], 128 << 20);
+    assert_eq!(volume["throughput_max_bytes_per_sec"]["load_point"], 0);
+
+    let page = html::render(&findings()).unwrap();
+    assert!(page.contains("<td>127.0.0.1:40001</td>"));
+    assert!(page.contains("<td>4,100</td>"));
+    assert!(page.contains("id=\"emulated\""));
+    let without = html::render(&analyze(&fixture::four_corners())).unwrap();
+    assert!(!without.contains("id=\"connections\"") && !without.contains("id=\"emulated\""));
+}
