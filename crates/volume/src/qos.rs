@@ -17,20 +17,15 @@
 //! A limit that changes acts on waiting requests at once: nothing is scheduled ahead but the first
 //! of each queue, and that is scheduled anew.
 
+mod meters;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::agenda::Agenda;
-use crate::gcra::{Gcra, Rate};
 
-/// What is limited at one place: bytes and operations per second, both, or nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes that are read and written, together.
-    pub bytes: Option<Rate>,
-    /// Operations of every kind.
-    pub ops: Option<Rate>,
-}
+pub use meters::Limits;
+use meters::Meters;
 
 /// An endpoint of a [`Shaper`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -142,48 +137,6 @@ enum Place {
     Ready(u64),
 }
 
-/// The two limits of one place.
-#[derive(Clone, Debug, Default)]
-struct Meters {
-    bytes: Option<Gcra>,
-    ops: Option<Gcra>,
-}
-
-impl Meters {
-    fn new(limits: Limits) -> Meters {
-        Meters { bytes: limits.bytes.map(Gcra::new), ops: limits.ops.map(Gcra::new) }
-    }
-
-    fn set(&mut self, now_ns: u64, limits: Limits) {
-        for (meter, rate) in [(&mut self.bytes, limits.bytes), (&mut self.ops, limits.ops)] {
-            match (meter.as_mut(), rate) {
-                (Some(gcra), Some(rate)) => gcra.set_rate(now_ns, rate),
-                _ => *meter = rate.map(Gcra::new),
-            }
-        }
-    }
-
-    const fn limits_nothing(&self) -> bool {
-        self.bytes.is_none() && self.ops.is_none()
-    }
-
-    /// The first instant at which both have room. Waiting only drains, so the later of two is it.
-    fn conforms_at_ns(&self, now_ns: u64, bytes: u64) -> u64 {
-        let at = |meter: &Option<Gcra>, cost| {
-            meter.as_ref().map_or(now_ns, |gcra| gcra.conforms_at_ns(now_ns, cost))
-        };
-        at(&self.bytes, bytes).max(at(&self.ops, 1))
-    }
-
-    fn charge(&mut self, now_ns: u64, bytes: u64) {
-        for (meter, cost) in [(&mut self.bytes, bytes), (&mut self.ops, 1)] {
-            if let Some(gcra) = meter {
-                gcra.charge(now_ns, cost);
-            }
-        }
-    }
-}
-
 impl Shaper {
     /// No endpoint, volume or flow; flows to come get `flow_limits` each.
     pub fn new(flow_limits: Limits) -> Shaper {
@@ -263,7 +216,7 @@ impl Shaper {
             return false;
         }
         let meters = [&mut flow.meters, &mut volume.meters, &mut endpoint.meters];
-        if bytes == 0 && meters.iter().all(|meters| meters.ops.is_none()) {
+        if bytes == 0 && !meters.iter().any(|meters| meters.limits_operations()) {
             return true;
         }
         if volume.place != Place::Empty || endpoint.waits {
@@ -451,7 +404,7 @@ impl Shaper {
         let endpoint = &self.endpoints[volume.endpoint.0 as usize];
         let state = &mut self.flows[flow.0 as usize];
         let meters = [&state.meters, &volume.meters, &endpoint.meters];
-        if request.bytes > 0 || meters.iter().any(|meters| meters.ops.is_some()) {
+        if request.bytes > 0 || meters.iter().any(|meters| meters.limits_operations()) {
             self.make_ready(now_ns, flow);
             return None;
         }

@@ -39,6 +39,8 @@ pub struct Wheel<T> {
     free: u32,
     /// heads[level][slot]: first entry of each slot's list.
     heads: [[u32; SLOTS]; LEVELS],
+    /// firsts[level][slot]: no entry of the slot is due before; only while the slot has any.
+    firsts: [[u64; SLOTS]; LEVELS],
     /// occupied[level]: a bit for each slot that has an entry.
     occupied: [u64; LEVELS],
     /// Entries whose tick has been reached, with those cancelled since.
@@ -77,6 +79,7 @@ impl<T> Wheel<T> {
             entries: Vec::with_capacity(capacity),
             free: NONE,
             heads: [[NONE; SLOTS]; LEVELS],
+            firsts: [[0; SLOTS]; LEVELS],
             occupied: [0; LEVELS],
             due: BinaryHeap::new(),
             tick: now_ns >> TICK_SHIFT,
@@ -165,8 +168,8 @@ impl<T> Wheel<T> {
         self.tick = self.tick.max(target);
     }
 
-    /// When to call [`Wheel::advance`] next: never after the first deadline, and early only to sort
-    /// the entries of a slot, at most once per level of the wheel.
+    /// When to call [`Wheel::advance`] next: at the first deadline. It may be earlier only where
+    /// the first entry of a slot was cancelled.
     pub fn next_ns(&mut self) -> Option<u64> {
         while let Some(&Reverse((deadline_ns, sequence, index))) = self.due.peek() {
             let entry = &self.entries[index as usize];
@@ -175,7 +178,7 @@ impl<T> Wheel<T> {
             }
             self.due.pop();
         }
-        self.next_slot().map(|(_, _, tick)| tick << TICK_SHIFT)
+        self.next_slot().map(|(level, slot, _)| self.firsts[level][slot])
     }
 
     /// Puts an entry where its deadline belongs, as seen from the tick that time has reached.
@@ -190,8 +193,12 @@ impl<T> Wheel<T> {
         let level = ((63 - (tick ^ self.tick).leading_zeros()) / SLOT_BITS) as usize;
         let slot = (tick >> (level as u32 * SLOT_BITS)) as usize % SLOTS;
         let head = self.heads[level][slot];
+        let first_ns = &mut self.firsts[level][slot];
         if head != NONE {
             self.entries[head as usize].previous = index;
+            *first_ns = deadline_ns.min(*first_ns);
+        } else {
+            *first_ns = deadline_ns;
         }
         let entry = &mut self.entries[index as usize];
         (entry.next, entry.previous) = (head, NONE);
@@ -321,6 +328,9 @@ mod tests {
                 let next = wheel.next_ns();
                 prop_assert_eq!(next.is_some(), first.is_some());
                 prop_assert!(next.zip(first).is_none_or(|(next, first)| next <= *first));
+                if cancelled.is_empty() {
+                    prop_assert_eq!(next, first.copied(), "nobody is woken in vain");
+                }
             }
         }
     }
@@ -338,7 +348,7 @@ mod tests {
             wheel.advance(next_ns, |deadline_ns, ()| released.push((next_ns, deadline_ns)));
         }
         assert_eq!(released, deadlines.map(|deadline_ns| (deadline_ns, deadline_ns)));
-        assert!(wakes <= deadlines.len() * (LEVELS + 1), "{wakes}");
+        assert_eq!(wakes, deadlines.len(), "once for each");
     }
 
     #[test]

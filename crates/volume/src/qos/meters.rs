@@ -1,0 +1,58 @@
+//! The two limits of one place, of bytes and of operations, asked and counted together.
+
+use crate::gcra::{Gcra, Rate};
+
+/// What is limited at one place: bytes and operations per second, both, or nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes that are read and written, together.
+    pub bytes: Option<Rate>,
+    /// Operations of every kind.
+    pub ops: Option<Rate>,
+}
+
+/// The two limits of one place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Meters {
+    bytes: Option<Gcra>,
+    ops: Option<Gcra>,
+}
+
+impl Meters {
+    pub(super) fn new(limits: Limits) -> Meters {
+        Meters { bytes: limits.bytes.map(Gcra::new), ops: limits.ops.map(Gcra::new) }
+    }
+
+    pub(super) fn set(&mut self, now_ns: u64, limits: Limits) {
+        for (meter, rate) in [(&mut self.bytes, limits.bytes), (&mut self.ops, limits.ops)] {
+            match (meter.as_mut(), rate) {
+                (Some(gcra), Some(rate)) => gcra.set_rate(now_ns, rate),
+                _ => *meter = rate.map(Gcra::new),
+            }
+        }
+    }
+
+    pub(super) const fn limits_nothing(&self) -> bool {
+        self.bytes.is_none() && self.ops.is_none()
+    }
+
+    pub(super) const fn limits_operations(&self) -> bool {
+        self.ops.is_some()
+    }
+
+    /// The first instant at which both have room. Waiting only drains, so the later of two is it.
+    pub(super) fn conforms_at_ns(&self, now_ns: u64, bytes: u64) -> u64 {
+        let at = |meter: &Option<Gcra>, cost| {
+            meter.as_ref().map_or(now_ns, |gcra| gcra.conforms_at_ns(now_ns, cost))
+        };
+        at(&self.bytes, bytes).max(at(&self.ops, 1))
+    }
+
+    pub(super) fn charge(&mut self, now_ns: u64, bytes: u64) {
+        for (meter, cost) in [(&mut self.bytes, bytes), (&mut self.ops, 1)] {
+            if let Some(gcra) = meter {
+                gcra.charge(now_ns, cost);
+            }
+        }
+    }
+}
