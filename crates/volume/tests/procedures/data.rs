@@ -1,38 +1,26 @@
-//! READ, WRITE and COMMIT.
+//! READ, WRITE and COMMIT: what is done, how safe it is, and what is counted.
 
+use files::{FileSystem, Options, Time, Unstable};
 use nfs3::arguments::*;
 use nfs3::request::{NfsArguments as A, NfsResults as R};
 use nfs3::results::*;
 use nfs3::types::*;
-
-use files::{FileSystem, Options};
 use units::Bytes;
 use volume::exports::{Export, Shortage};
 
+use crate::calls;
 use crate::scene::{Scene, export, options, scene, scene_of};
 
-pub(crate) fn create(scene: &mut Scene, dir: Handle, name: &str) -> Handle {
-    let at = diropargs3 { dir: dir.fh(), name: filename3(name.as_bytes()) };
-    let set = sattr3 { mode: Some(0o666), ..sattr3::UNCHANGED };
-    let how = createhow3::GUARDED(set);
-    scene.nfs(A::CREATE(CREATE3args { r#where: at, how }), |results| match results {
-        R::CREATE(Res3::Ok(ok)) => Handle::from(ok.obj.unwrap()),
-        other => panic!("{other:?}"),
-    })
-}
-
-pub(crate) fn write(scene: &mut Scene, file: Handle, offset: u64, data: &[u8]) -> WRITE3res {
-    let (count, stable, data) = (data.len() as u32, stable_how::UNSTABLE, Data(data));
-    let args = WRITE3args { file: file.fh(), offset, count, stable, data };
-    scene.nfs(A::WRITE(args), |results| match results {
+fn write(scene: &mut Scene, file: &Handle, offset: u64, data: &[u8]) -> WRITE3res {
+    let arguments = calls::write(file, offset, stable_how::UNSTABLE, data);
+    scene.nfs(arguments, |results| match results {
         R::WRITE(result) => *result,
         other => panic!("{other:?}"),
     })
 }
 
-pub(crate) fn read(scene: &mut Scene, file: Handle, offset: u64, count: u32) -> (Vec<u8>, bool) {
-    let args = READ3args { file: file.fh(), offset, count };
-    scene.nfs(A::READ(args), |results| match results {
+fn read(scene: &mut Scene, file: &Handle, offset: u64, count: u32) -> (Vec<u8>, bool) {
+    scene.nfs(calls::read(file, offset, count), |results| match results {
         R::READ(Res3::Ok(ok)) => {
             assert_eq!(ok.count as usize, ok.data.0.len());
             assert!(ok.file_attributes.is_some());
@@ -46,40 +34,142 @@ pub(crate) fn read(scene: &mut Scene, file: Handle, offset: u64, count: u32) -> 
 fn what_was_written_is_read_and_counted() {
     let mut scene = scene();
     let root = scene.root_of("/vol1");
-    let file = create(&mut scene, root, "file");
+    let file = scene.file(&root, "file", 0o666);
     let text: Vec<u8> = (0..100_001u32).map(|at| at as u8).collect();
-    let Res3::Ok(written) = write(&mut scene, file, 5, &text) else { panic!() };
+    let Res3::Ok(written) = write(&mut scene, &file, 5, &text) else { panic!() };
     assert_eq!((written.count, written.committed), (100_001, stable_how::UNSTABLE));
+    let (before, after) = (written.file_wcc.before.unwrap(), written.file_wcc.after.unwrap());
+    assert_eq!((before.size, after.size), (0, 100_006));
     assert_eq!(scene.performed.unwrap().bytes, 100_001);
-    let (data, eof) = read(&mut scene, file, 5, 100_000);
+    let (data, eof) = read(&mut scene, &file, 5, 100_000);
     assert!(data == text[..100_000] && !eof);
     assert_eq!(scene.performed.unwrap().bytes, 100_000);
-    let (data, eof) = read(&mut scene, file, 0, 1 << 20);
+    let (data, eof) = read(&mut scene, &file, 0, 1 << 20);
     assert!(data[5..] == text && data[..5] == [0; 5] && eof);
     assert_eq!(scene.performed.unwrap().bytes, 100_006, "what was really read");
-    let by_name =
-        A::LOOKUP(LOOKUP3args { what: diropargs3 { dir: root.fh(), name: filename3(b"file") } });
-    scene.nfs(by_name, |results| match results {
-        R::LOOKUP(Res3::Ok(ok)) => {
-            assert_eq!(Handle::from(ok.object), file);
-            assert_eq!(ok.obj_attributes.unwrap().size, 100_006);
+    for (offset, count, bytes, ends) in
+        [(0, 0, 0, false), (100_006, 0, 0, true), (100_006, 9, 0, true), (u64::MAX, 9, 0, true)]
+    {
+        let (data, eof) = read(&mut scene, &file, offset, count);
+        assert_eq!((data.len(), eof), (bytes, ends), "{count} bytes at {offset}");
+    }
+    assert_eq!(scene.attributes(&file).size, 100_006);
+}
+
+#[test]
+fn data_of_every_length_has_its_padding() {
+    let mut scene = scene();
+    let root = scene.root_of("/vol1");
+    let file = scene.file(&root, "file", 0o666);
+    let text: Vec<u8> = (0..70_000u32).map(|at| (at * 7) as u8).collect();
+    write(&mut scene, &file, 0, &text);
+    for length in (0..9).chain(1020..1030).chain(65_530..65_545) {
+        for offset in [0, 1, 4095] {
+            let (data, _) = read(&mut scene, &file, offset as u64, length as u32);
+            assert!(data == text[offset..offset + length], "{length} bytes at {offset}");
+            assert!(scene.reply.parts().all(|part| !part.is_empty()));
         }
-        other => panic!("{other:?}"),
-    });
-    scene.nfs(A::GETATTR(GETATTR3args { object: file.fh() }), |results| match results {
-        R::GETATTR(Res3::Ok(ok)) => assert_eq!(ok.obj_attributes.size, 100_006),
-        other => panic!("{other:?}"),
-    });
+    }
+}
+
+#[test]
+fn a_reply_keeps_what_it_read_while_the_file_changes() {
+    let mut scene = scene();
+    let root = scene.root_of("/vol1");
+    let file = scene.file(&root, "file", 0o666);
+    write(&mut scene, &file, 0, &[1; 8192]);
+    read(&mut scene, &file, 0, 8192);
+    let first = std::mem::take(&mut scene.reply);
+    write(&mut scene, &file, 0, &[2; 8192]);
+    assert_eq!(scene.status(calls::remove(&root, "file")), nfsstat3::NFS3_OK);
+    let bytes = first.to_vec();
+    assert!(bytes[bytes.len() - 8192..].iter().all(|byte| *byte == 1));
+}
+
+#[test]
+fn more_than_the_largest_transfer_is_done_in_part() {
+    let transfer_max = 8192;
+    let files = FileSystem::new(Options { transfer_max, ..options("vol1") });
+    let mut scene = scene_of([Export { files, ..export("vol1") }]);
+    let root = scene.root_of("/vol1");
+    let file = scene.file(&root, "file", 0o666);
+    let Res3::Ok(written) = write(&mut scene, &file, 0, &[3; 10_000]) else { panic!() };
+    assert_eq!(written.count, 8192);
+    assert_eq!(scene.performed.unwrap().bytes, 8192);
+    write(&mut scene, &file, 8192, &[3; 1808]);
+    let (data, eof) = read(&mut scene, &file, 0, u32::MAX);
+    assert_eq!((data.len(), eof), (8192, false));
+}
+
+#[test]
+fn data_is_as_safe_as_was_asked_and_commit_shows_what_was_lost() {
+    let mut scene = scene();
+    let root = scene.root_of("/vol1");
+    let file = scene.file(&root, "file", 0o666);
+    let written = |scene: &mut Scene, stable| {
+        let arguments = calls::write(&file, 0, stable, b"data");
+        scene.nfs(arguments, |results| match results {
+            R::WRITE(Res3::Ok(ok)) => (ok.committed, ok.verf),
+            other => panic!("{other:?}"),
+        })
+    };
+    let committed = |scene: &mut Scene| {
+        scene.nfs(calls::commit(&file), |results| match results {
+            R::COMMIT(Res3::Ok(ok)) => {
+                assert!(ok.file_wcc.before.is_some() && ok.file_wcc.after.is_some());
+                ok.verf
+            }
+            other => panic!("{other:?}"),
+        })
+    };
+    let (how, verifier) = written(&mut scene, stable_how::UNSTABLE);
+    assert_eq!(how, stable_how::UNSTABLE);
+    assert!(written(&mut scene, stable_how::DATA_SYNC).0 >= stable_how::DATA_SYNC);
+    assert_eq!(written(&mut scene, stable_how::FILE_SYNC).0, stable_how::FILE_SYNC);
+    assert_eq!(committed(&mut scene), verifier);
+    written(&mut scene, stable_how::UNSTABLE);
+    scene.files("vol1").restart(Time { seconds: 5000, nanoseconds: 0 });
+    assert_ne!(committed(&mut scene), verifier, "the client writes again");
+}
+
+#[test]
+fn a_volume_that_keeps_everything_is_answered_as_any_other() {
+    let files = FileSystem::new(Options { unstable: Unstable::Kept, ..options("vol1") });
+    let mut scene = scene_of([Export { files, ..export("vol1") }]);
+    let root = scene.root_of("/vol1");
+    let file = scene.file(&root, "file", 0o666);
+    let Res3::Ok(written) = write(&mut scene, &file, 0, b"data") else { panic!() };
+    assert_eq!(written.committed, stable_how::UNSTABLE);
+    assert_eq!(scene.status(calls::commit(&file)), nfsstat3::NFS3_OK);
+}
+
+#[test]
+fn an_empty_write_changes_nothing() {
+    let mut scene = scene();
+    let root = scene.root_of("/vol1");
+    let file = scene.file(&root, "file", 0o666);
+    let before = scene.attributes(&file);
+    let Res3::Ok(written) = write(&mut scene, &file, 77, b"") else { panic!() };
+    assert_eq!((written.count, scene.attributes(&file)), (0, before));
+    let lying = WRITE3args {
+        file: file.fh(),
+        offset: 0,
+        count: 0,
+        stable: stable_how::UNSTABLE,
+        data: Data(b"data"),
+    };
+    assert_eq!(scene.status(A::WRITE(lying)), nfsstat3::NFS3ERR_INVAL);
+    assert_eq!(scene.attributes(&file), before);
 }
 
 #[test]
 fn a_write_beyond_the_quota_is_refused_whole_and_told_from_one_beyond_the_memory() {
     let mut scene = scene();
     let root = scene.root_of("/vol1");
-    let file = create(&mut scene, root, "file");
+    let file = scene.file(&root, "file", 0o666);
     scene.files("vol1").set_quota(Bytes::kib(64));
-    assert!(matches!(write(&mut scene, file, 0, &[1; 65_536]), Res3::Ok(_)));
-    let Res3::Fail(status, fail) = write(&mut scene, file, 65_536, &[1; 1]) else { panic!() };
+    assert!(matches!(write(&mut scene, &file, 0, &[1; 65_536]), Res3::Ok(_)));
+    let Res3::Fail(status, fail) = write(&mut scene, &file, 65_536, &[1; 1]) else { panic!() };
     assert_eq!(status, nfsstat3::NFS3ERR_DQUOT);
     let (before, after) = (fail.file_wcc.before.unwrap(), fail.file_wcc.after.unwrap());
     assert_eq!((before.size, before.mtime, before.ctime), (after.size, after.mtime, after.ctime));
@@ -91,8 +181,8 @@ fn a_write_beyond_the_quota_is_refused_whole_and_told_from_one_beyond_the_memory
     let files = FileSystem::new(Options { memory_max, ..options("small") });
     let mut scene = scene_of([Export { files, ..export("small") }]);
     let root = scene.root_of("/small");
-    let file = create(&mut scene, root, "file");
-    let Res3::Fail(status, _) = write(&mut scene, file, 0, &[1; 65_536]) else { panic!() };
+    let file = scene.file(&root, "file", 0o666);
+    let Res3::Fail(status, _) = write(&mut scene, &file, 0, &[1; 65_536]) else { panic!() };
     assert_eq!(status, nfsstat3::NFS3ERR_NOSPC);
     assert_eq!(scene.performed.unwrap().shortage, Some(Shortage::Memory));
 }

@@ -2,5 +2,13 @@
 //! decoded replies out.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod access;
+mod calls;
 mod data;
+mod listing;
+mod mount;
+mod names;
+mod refusals;
+mod repeated;
 mod scene;
+mod told;

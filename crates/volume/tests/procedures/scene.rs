@@ -7,13 +7,15 @@ use files::{FileSystem, Options, Time, Unstable};
 use nfs3::request::{Arguments, MountArguments, MountResults, NfsArguments, NfsResults, Results};
 use nfs3::rpc::{AuthSys, Credential, Gids, ReplyHeader, ReplyStatus, encode_call_head};
 use nfs3::server::{Programs, Received, Server, ServerOptions};
-use nfs3::types::Handle;
+use nfs3::types::{Handle, nfsstat3};
 use nfs3::xdr::{Reader, Writer, Xdr};
 use units::Bytes;
 use volume::export_rules::ExportRules;
 use volume::exports::{Export, Exports, Performed, VolumeIndex, fsid_of};
 use volume::peer::Peer;
 use volume::reply::Reply;
+
+use crate::told::{Told, told_by};
 
 pub(crate) fn options(name: &str) -> Options {
     Options {
@@ -153,6 +155,19 @@ impl Scene {
             Results::Nfs(results) => look(&results),
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Calls a procedure of NFS and returns the status of its results.
+    pub(crate) fn status(&mut self, arguments: NfsArguments<'_>) -> nfsstat3 {
+        self.told(arguments).status
+    }
+
+    /// Calls a procedure of NFS and returns what its results tell of every object.
+    pub(crate) fn told(&mut self, arguments: NfsArguments<'_>) -> Told {
+        let told = self.nfs(arguments, told_by);
+        let performed = self.performed.unwrap();
+        assert_eq!(performed.failed, told.status != nfsstat3::NFS3_OK);
+        told
     }
 
     /// Calls a procedure of MOUNT and hands its results over.
