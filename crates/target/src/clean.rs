@@ -69,13 +69,13 @@ pub fn clean(place: impl Into<Place>) -> Result<Cleaned, Refusal> {
         left: Vec::new(),
     };
     for name in manifest.files.keys() {
-        lock.refuse_lost()?;
+        lock.refuse_lost(&directory)?;
         remove_file_of_ours(folder, &directory.join(name), &manifest, &mut cleaned)?;
     }
     // The manifest last: whatever happens before, the next `clean` knows what is ours.
     remove_marks(folder, &directory)?;
     note_foreign_files(folder, &directory, &mut cleaned)?;
-    if cleaned.left.is_empty() {
+    if cleaned.left.is_empty() && !folder.is_root(&directory) {
         folder
             .remove_directory(&directory)
             .map_err(|error| Refusal::io("remove directory", &directory, error))?;

@@ -6,6 +6,7 @@
 //! there), [`Survey::claim`] makes, marks and locks. Not here: what is written ([`crate::fill`]),
 //! and whether it is still what was written ([`crate::truth`]).
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -16,6 +17,8 @@ use crate::folder::{Folder, Lock, Place};
 use crate::identity::FileIdentity;
 use crate::making::{holds_only_marks, making_in, remove_marks, remove_unfinished, take_back};
 use crate::manifest::Manifest;
+use crate::nfs::NfsFile;
+use crate::nfs::session::Mounted;
 use crate::ours::{find_file, is_complete, missing_files, whole_sets};
 use crate::place::{State, find_place};
 use crate::refusal::{Overrides, Refusal};
@@ -361,8 +364,29 @@ impl TargetDirectory {
         Ok(())
     }
 
+    /// What is mounted, where the directory is on an export; `None` where it is on this machine.
+    pub fn mounted(&self) -> Option<&Arc<Mounted>> {
+        self.folder.mounted()
+    }
+
+    /// The files of `set` by their handles, in order; for a directory on an export.
+    ///
+    /// # Errors
+    /// The first file that is not there or not ours, or has no handle because it is on this
+    /// machine.
+    pub fn handles(&self, set: &FileSet) -> Result<Vec<NfsFile>, Refusal> {
+        let file = |index| {
+            let path = self.file_path(set, index);
+            let found = find_file(self.folder.as_ref(), &path, &self.manifest)?;
+            let handle = found.ok_or_else(|| Refusal::Gone { path: path.clone() })?.handle;
+            let none = || Refusal::io("find the handle of", &path, io::ErrorKind::Unsupported);
+            Ok(NfsFile { handle: handle.ok_or_else(none)?, path: path.display().to_string() })
+        };
+        (0..set.files).map(file).collect()
+    }
+
     pub(crate) fn refuse_lost_lock(&self) -> Result<(), Refusal> {
-        self.lock.refuse_lost()
+        self.lock.refuse_lost(&self.path)
     }
 
     /// What is known of the files.

@@ -4,6 +4,7 @@
 //! keeps them; both are kept in the manifest when the file is made. A name alone says nothing: who
 //! moves a file of his own over ours must not lose it to the next refill or to `clean`.
 
+use nfs3::types::Handle;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::Entry;
@@ -19,6 +20,41 @@ pub struct FileIdentity {
     /// decides where an inode number was given to a new file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_unix_ns: Option<u64>,
+    /// The handle by which a server of NFS knows it, where it was made through NFS without a mount.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "handle_text")]
+    pub handle: Option<Handle>,
+}
+
+/// A handle as text: two hexadecimal digits for each byte.
+mod handle_text {
+    use nfs3::types::Handle;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        handle: &Option<Handle>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match handle {
+            Some(handle) => serializer.collect_str(&format_args!("{handle:?}")),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Handle>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let pairs = text.as_bytes().chunks(2);
+        let bytes: Option<Vec<u8>> = pairs
+            .map(|pair| match pair {
+                [_, _] => u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok(),
+                _ => None,
+            })
+            .collect();
+        let handle = bytes.and_then(|bytes| Handle::new(&bytes));
+        handle.map(Some).ok_or_else(|| D::Error::custom(format!("`{text}` is not a handle")))
+    }
 }
 
 /// File systems that make up inode numbers as they go: after a remount the same file may have
@@ -34,6 +70,7 @@ impl FileIdentity {
         let identity = FileIdentity {
             inode: lasting.then_some(found.inode),
             created_unix_ns: found.created_unix_ns,
+            handle: found.handle,
         };
         (identity.inode.is_some() || identity.created_unix_ns.is_some()).then_some(identity)
     }
@@ -43,6 +80,7 @@ impl FileIdentity {
         let created = self.created_unix_ns.zip(found.created_unix_ns);
         self.inode.is_none_or(|inode| inode == found.inode)
             && created.is_none_or(|(made, found)| made == found)
+            && self.handle.zip(found.handle).is_none_or(|(made, found)| made == found)
     }
 }
 
@@ -90,7 +128,7 @@ mod tests {
     #[test]
     fn nothing_known_is_no_difference() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let unknown = FileIdentity { inode: None, created_unix_ns: None };
+        let unknown = FileIdentity { inode: None, created_unix_ns: None, handle: None };
         assert!(unknown.may_be(&entry(file.path())));
     }
 }

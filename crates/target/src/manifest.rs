@@ -25,9 +25,10 @@ pub const MANIFEST_NAME: &str = ".fourcorners";
 pub(crate) const MANIFEST_NEW_NAME: &str = ".fourcorners.new";
 /// The version of the format that is written here. Readers refuse newer ones.
 ///
-/// 1: the first. 2: files have an identity. New reads old: a file without identity is believed by
-/// its name, as it was then, until it is written again. Old refuses new. New rewrites old as new.
-pub const MANIFEST_VERSION: u32 = 2;
+/// 1: the first. 2: files have an identity. 3: which may have a handle of NFS. New reads old: a
+/// file without identity is believed by its name, as it was then, until it is written again. Old
+/// refuses new. New rewrites old as new.
+pub const MANIFEST_VERSION: u32 = 3;
 const FORMAT: &str = "fourcorners target directory";
 
 /// What stands in `.fourcorners`.
@@ -239,8 +240,8 @@ mod tests {
     #[test]
     fn a_newer_manifest_is_refused_by_its_version_alone() {
         let refusal =
-            with_text("{\"format\":\"fourcorners target directory\",\"version\":3,\"new\":{}}");
-        assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 3, known: 2, .. })));
+            with_text("{\"format\":\"fourcorners target directory\",\"version\":4,\"new\":{}}");
+        assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 4, known: 3, .. })));
     }
 
     #[test]

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use units::Bytes;
 
+use crate::nfs::NfsError;
+
 /// A refusal that the user may override, by a flag that says what is accepted. None of them lets
 /// the tool write over something that it did not make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,12 +183,27 @@ pub enum Refusal {
         holder: Option<Holder>,
     },
     /// Another process took over the directory that we worked in.
-    #[error("`{}` was taken over by another run: {holder}", path.display())]
+    #[error(
+        "the lock of `{}` was lost: {}",
+        path.display(),
+        match holder {
+            Some(holder) => format!("it is held by {holder}"),
+            None => "somebody removed it".to_owned(),
+        }
+    )]
     TakenOver {
         /// Our directory.
         path: PathBuf,
-        /// Who.
-        holder: Holder,
+        /// Who holds it now, if anybody.
+        holder: Option<Holder>,
+    },
+    /// The export cannot be reached or mounted, or has no such folder.
+    #[error("mount `{}`: {source}", path.display())]
+    NoExport {
+        /// The target as named, without options.
+        path: PathBuf,
+        /// The procedure that was not done.
+        source: Box<NfsError>,
     },
     /// The manifest cannot be read as one.
     #[error("`{}` cannot be understood: {reason}", path.display())]
@@ -400,6 +417,10 @@ impl Refusal {
             Refusal::InUse { holder: Some(_), .. } => {
                 "wait for the other run, or name another directory; one that died is taken for \
                  gone 30 s after its last sign of life"
+            }
+            Refusal::NoExport { .. } => {
+                "check host, port and path (`showmount -e HOST` lists exports), that the server \
+                 runs, and that its rules allow this host"
             }
             Refusal::TakenOver { .. } => {
                 "find out why this process was not heard of for more than 30 s (stopped, or cut \

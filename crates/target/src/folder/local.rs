@@ -5,11 +5,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{Access, FallocateFlags, OFlags, SeekFrom};
 
 use crate::folder::{Entry, FillFile, Folder, Lock, SampledFile, Synced};
 use crate::lock::{Locked, lock};
+use crate::nfs::session::Mounted;
 use crate::place::refuse_missing_mount;
 use crate::refusal::Refusal;
 use crate::storage::{self, Space, Storage, flags};
@@ -131,10 +133,14 @@ impl Folder for Local {
     fn fill_writers(&self) -> usize {
         WRITERS
     }
+
+    fn mounted(&self) -> Option<&Arc<Mounted>> {
+        None
+    }
 }
 
 impl Lock for Locked {
-    fn refuse_lost(&self) -> Result<(), Refusal> {
+    fn refuse_lost(&self, _directory: &Path) -> Result<(), Refusal> {
         // The kernel takes it from nobody.
         Ok(())
     }

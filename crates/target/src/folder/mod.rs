@@ -5,7 +5,9 @@
 //! `nfs://filer/vol1/fourcorners/main-0.data` on an export. Each implementation understands its
 //! own; the rules only join and split them. Nothing here decides anything about safety.
 
+mod lease;
 pub(crate) mod local;
+pub(crate) mod nfs;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -16,7 +18,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use nfs3::types::Handle;
+
 use crate::folder::local::Local;
+use crate::folder::nfs::{Export, path_of};
+use crate::nfs::NfsUrl;
+use crate::nfs::session::Mounted;
 use crate::refusal::Refusal;
 use crate::storage::{Space, Storage};
 
@@ -25,6 +32,8 @@ use crate::storage::{Space, Storage};
 pub enum Place {
     /// A directory that this machine has or has mounted.
     Directory(PathBuf),
+    /// An export of NFS version 3, or a folder on it, without a mount.
+    Nfs(NfsUrl),
 }
 
 impl Place {
@@ -32,6 +41,7 @@ impl Place {
     pub(crate) fn path(&self) -> PathBuf {
         match self {
             Place::Directory(path) => path.clone(),
+            Place::Nfs(url) => path_of(url),
         }
     }
 
@@ -39,6 +49,7 @@ impl Place {
     pub(crate) fn folder(&self) -> Result<Arc<dyn Folder>, Refusal> {
         match self {
             Place::Directory(_) => Ok(Arc::new(Local)),
+            Place::Nfs(url) => Ok(Arc::new(Export::open(url)?)),
         }
     }
 }
@@ -46,6 +57,18 @@ impl Place {
 impl<P: AsRef<Path> + ?Sized> From<&P> for Place {
     fn from(path: &P) -> Place {
         Place::Directory(path.as_ref().to_path_buf())
+    }
+}
+
+impl From<&NfsUrl> for Place {
+    fn from(url: &NfsUrl) -> Place {
+        Place::Nfs(url.clone())
+    }
+}
+
+impl From<&Place> for Place {
+    fn from(place: &Place) -> Place {
+        place.clone()
     }
 }
 
@@ -86,6 +109,8 @@ pub(crate) struct Entry {
     pub(crate) inode: u64,
     /// When it was created, in nanoseconds since 1970, where the file system knows.
     pub(crate) created_unix_ns: Option<u64>,
+    /// By which a server of NFS knows it.
+    pub(crate) handle: Option<Handle>,
 }
 
 impl Entry {
@@ -121,6 +146,7 @@ impl From<&Metadata> for Entry {
             allocated_bytes: found.blocks().saturating_mul(512),
             inode: found.ino(),
             created_unix_ns: created_unix_ns(found),
+            handle: None,
         }
     }
 }
@@ -199,12 +225,15 @@ pub(crate) trait Folder: fmt::Debug + Send + Sync {
 
     /// Writes that a fill should keep outstanding.
     fn fill_writers(&self) -> usize;
+
+    /// What is mounted, where it is an export.
+    fn mounted(&self) -> Option<&Arc<Mounted>>;
 }
 
 /// A lock that is held.
 pub(crate) trait Lock: fmt::Debug + Send + Sync {
     /// Refuses to go on once the lock was lost to somebody else.
-    fn refuse_lost(&self) -> Result<(), Refusal>;
+    fn refuse_lost(&self, directory: &Path) -> Result<(), Refusal>;
 }
 
 /// Whether what was written is still there after a sync.
@@ -214,7 +243,6 @@ pub(crate) enum Synced {
     Durable,
     /// The server was started anew meanwhile, and something of it may be lost: it has to be
     /// written again.
-    #[expect(dead_code, reason = "the file systems of this machine lose nothing silently")]
     Lost,
 }
 

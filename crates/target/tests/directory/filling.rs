@@ -9,7 +9,8 @@ use target::manifest::{FileState, Manifest};
 use target::refusal::{Overrides, Refusal};
 use workload::data::{DataPattern, TileFound};
 
-use crate::place::{DATA_SEED, FILE_BYTES, Place, fill, set, wanted};
+use crate::place::Place;
+use crate::plans::{DATA_SEED, FILE_BYTES, fill, set, wanted};
 
 fn states(place: &Place) -> Vec<FileState> {
     let manifest = Manifest::load(&place.ours()).unwrap().unwrap();
@@ -93,7 +94,10 @@ fn reducible_data_and_small_tiles_are_filled_and_recognised() {
     wanted.file_sets = vec![set.clone()];
     let mut directory = place.open_for(wanted, Overrides::default()).unwrap();
     assert_eq!(fill(&mut directory, &set), set.file_size_bytes);
-    assert_eq!(fs::metadata(directory.file_path(&set, 0)).unwrap().len(), set.file_size_bytes);
+    assert_eq!(
+        fs::metadata(place.ours().join(set.file_name(0))).unwrap().len(),
+        set.file_size_bytes
+    );
     directory.check(&set).unwrap();
 }
 

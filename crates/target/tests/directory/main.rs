@@ -5,6 +5,8 @@
 
 mod cleaning;
 mod filling;
+mod local;
 mod place;
+mod plans;
 mod refusals;
 mod truths;

@@ -1,16 +1,12 @@
-//! A temporary directory that the user names as target, and the plans that are made for it.
+//! A temporary directory that the user names as target.
 
 use std::path::{Path, PathBuf};
 
 use target::directory::{self, TargetDirectory, Wanted};
 use target::refusal::{Overrides, Refusal};
 use tempfile::TempDir;
-use workload::data::DataPattern;
-use workload::plan::FileSet;
 
-/// Large enough for several chunks of the fill, and not a multiple of one.
-pub(crate) const FILE_BYTES: u64 = (5 << 20) / 2;
-pub(crate) const DATA_SEED: u64 = 42;
+use crate::plans::{fill, set, wanted};
 
 pub(crate) struct Place {
     pub(crate) root: TempDir,
@@ -30,6 +26,16 @@ impl Place {
         self.path().join("fourcorners")
     }
 
+    /// What is at `path` on this machine, as the user names it.
+    pub(crate) fn at(&self, path: &Path) -> target::folder::Place {
+        path.into()
+    }
+
+    /// `path` as messages say it.
+    pub(crate) fn said(&self, path: &Path) -> PathBuf {
+        path.to_path_buf()
+    }
+
     pub(crate) fn file(&self, index: u32) -> PathBuf {
         self.ours().join(set(2).file_name(index))
     }
@@ -43,7 +49,7 @@ impl Place {
         wanted: Wanted,
         overrides: Overrides,
     ) -> Result<TargetDirectory, Refusal> {
-        directory::open(self.path(), wanted, overrides)
+        directory::open(self.at(self.path()), wanted, overrides)
     }
 
     /// A directory with both files complete.
@@ -69,23 +75,4 @@ impl Place {
         names.sort();
         names
     }
-}
-
-pub(crate) fn set(files: u32) -> FileSet {
-    FileSet {
-        stream: "main".to_owned(),
-        files,
-        file_size_bytes: FILE_BYTES,
-        data: DataPattern::default(),
-        tile_bytes: 4096,
-    }
-}
-
-pub(crate) fn wanted(files: u32) -> Wanted {
-    Wanted { file_sets: vec![set(files)], data_seed: DATA_SEED, direct_transfer_min_bytes: None }
-}
-
-/// Fills without being stopped, and returns the bytes written.
-pub(crate) fn fill(directory: &mut TargetDirectory, set: &FileSet) -> u64 {
-    directory.fill(set, &|| false, &mut |_, _| {}).unwrap()
 }

@@ -8,12 +8,13 @@ use target::directory;
 use target::place::OUR_NAME;
 use target::refusal::{Override, Overrides, Refusal};
 
-use crate::place::{FILE_BYTES, Place, set, wanted};
+use crate::place::Place;
+use crate::plans::{FILE_BYTES, set, wanted};
 
 /// A refusal says its path, what to do, and the flag if it can be overridden.
-fn explains(refusal: &Refusal, path: &Path, by: Option<Override>) {
+fn explains(place: &Place, refusal: &Refusal, path: &Path, by: Option<Override>) {
     let (said, remedy) = (refusal.to_string(), refusal.remedy());
-    assert!(said.contains(path.to_str().unwrap()), "{said}");
+    assert!(said.contains(place.said(path).to_str().unwrap()), "{said}");
     assert_eq!(refusal.overridden_by(), by, "{said}");
     match by {
         Some(by) => assert!(remedy.contains(by.flag()), "{remedy}"),
@@ -21,17 +22,17 @@ fn explains(refusal: &Refusal, path: &Path, by: Option<Override>) {
     }
 }
 
-fn refused(path: &Path) -> Refusal {
-    directory::survey(path, wanted(2), Overrides::default()).unwrap_err()
+fn refused(place: &Place, path: &Path) -> Refusal {
+    directory::survey(place.at(path), wanted(2), Overrides::default()).unwrap_err()
 }
 
 #[test]
 fn a_path_that_does_not_exist_is_refused() {
     let place = Place::new();
     let path = place.path().join("vol1");
-    let refusal = refused(&path);
+    let refusal = refused(&place, &path);
     assert!(matches!(refusal, Refusal::Missing { .. }), "{refusal}");
-    explains(&refusal, &path, Some(Override::Create));
+    explains(&place, &refusal, &path, Some(Override::Create));
     assert!(Place::names(place.path()).is_empty());
 }
 
@@ -40,8 +41,8 @@ fn a_missing_directory_is_made_and_marked_when_asked_for() {
     let place = Place::new();
     let path = place.path().join("vol1");
     let overrides = Overrides { create: true, ..Overrides::default() };
-    let ours = directory::open(&path, wanted(1), overrides).unwrap();
-    assert_eq!(ours.path(), path.canonicalize().unwrap());
+    let ours = directory::open(place.at(&path), wanted(1), overrides).unwrap();
+    assert_eq!(ours.path(), place.said(&path.canonicalize().unwrap()));
     assert_eq!(Place::names(&path), [".fourcorners"]);
 }
 
@@ -50,9 +51,9 @@ fn a_path_without_a_parent_is_refused_even_when_it_may_be_made() {
     let place = Place::new();
     let path = place.path().join("not/there");
     let overrides = Overrides { create: true, ..Overrides::default() };
-    let refusal = directory::survey(&path, wanted(1), overrides).unwrap_err();
+    let refusal = directory::survey(place.at(&path), wanted(1), overrides).unwrap_err();
     assert!(matches!(refusal, Refusal::NoParent { .. }), "{refusal}");
-    explains(&refusal, &path, None);
+    explains(&place, &refusal, &path, None);
 }
 
 #[test]
@@ -60,9 +61,9 @@ fn a_file_is_refused() {
     let place = Place::new();
     let path = place.path().join("file");
     fs::write(&path, "mine").unwrap();
-    let refusal = refused(&path);
+    let refusal = refused(&place, &path);
     assert!(matches!(refusal, Refusal::NotADirectory { .. }), "{refusal}");
-    explains(&refusal, &path, None);
+    explains(&place, &refusal, &path, None);
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn a_link_to_nowhere_is_refused_even_when_it_may_be_made() {
     let path = place.path().join("link");
     symlink(place.path().join("nowhere"), &path).unwrap();
     let overrides = Overrides { create: true, ..Overrides::default() };
-    let refusal = directory::survey(&path, wanted(1), overrides).unwrap_err();
+    let refusal = directory::survey(place.at(&path), wanted(1), overrides).unwrap_err();
     assert!(matches!(refusal, Refusal::NotADirectory { .. }), "{refusal}");
 }
 
@@ -79,13 +80,13 @@ fn a_link_to_nowhere_is_refused_even_when_it_may_be_made() {
 fn a_directory_with_files_of_others_is_refused() {
     let place = Place::new();
     fs::write(place.path().join("thesis.txt"), "years of work").unwrap();
-    let refusal = refused(place.path());
+    let refusal = refused(&place, place.path());
     assert!(
         matches!(&refusal, Refusal::ForeignFiles { count: 1, example, mount_root: false, .. }
             if example == "thesis.txt"),
         "{refusal}"
     );
-    explains(&refusal, place.path(), Some(Override::AmongForeignFiles));
+    explains(&place, &refusal, place.path(), Some(Override::AmongForeignFiles));
 }
 
 #[test]
@@ -114,9 +115,9 @@ fn a_directory_of_our_name_without_our_mark_is_refused() {
     let place = Place::new();
     fs::create_dir(place.ours()).unwrap();
     fs::write(place.ours().join("thesis.txt"), "years of work").unwrap();
-    let refusal = refused(place.path());
+    let refusal = refused(&place, place.path());
     assert!(matches!(refusal, Refusal::Unmarked { .. }), "{refusal}");
-    explains(&refusal, &place.ours(), None);
+    explains(&place, &refusal, &place.ours(), None);
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn an_unmarked_directory_of_our_name_with_nothing_in_it_is_ours_to_be_marked() {
             fs::write(place.ours().join(name), "half").unwrap();
         }
         let ours = place.open().unwrap();
-        assert_eq!(ours.path(), place.ours().canonicalize().unwrap());
+        assert_eq!(ours.path(), place.said(&place.ours().canonicalize().unwrap()));
         assert_eq!(Place::names(&place.ours()), [".fourcorners"], "{names:?}");
     }
 }
@@ -159,7 +160,7 @@ fn a_directory_of_others_that_is_named_like_a_making_is_foreign() {
     let making = place.path().join(".fourcorners.new-1");
     fs::create_dir(&making).unwrap();
     fs::write(making.join("thesis.txt"), "years of work").unwrap();
-    let refusal = refused(place.path());
+    let refusal = refused(&place, place.path());
     assert!(matches!(refusal, Refusal::ForeignFiles { count: 1, .. }), "{refusal}");
 }
 
@@ -168,7 +169,7 @@ fn a_link_of_our_name_is_refused() {
     let place = Place::filled();
     let other = Place::new();
     symlink(place.ours(), other.ours()).unwrap();
-    let refusal = refused(other.path());
+    let refusal = refused(&other, other.path());
     assert!(matches!(refusal, Refusal::Unmarked { .. }), "{refusal}");
 }
 
@@ -177,14 +178,14 @@ fn a_plan_that_does_not_fit_is_refused_before_the_first_write() {
     let place = Place::new();
     let mut wanted = wanted(1);
     wanted.file_sets[0].file_size_bytes = 1 << 56;
-    let refusal =
-        directory::survey(place.path(), wanted.clone(), Overrides::default()).unwrap_err();
+    let refusal = directory::survey(place.at(place.path()), wanted.clone(), Overrides::default())
+        .unwrap_err();
     assert!(matches!(refusal, Refusal::TooLittleSpace { .. }), "{refusal}");
-    explains(&refusal, place.path(), Some(Override::IgnoreFreeSpace));
+    explains(&place, &refusal, place.path(), Some(Override::IgnoreFreeSpace));
     assert!(Place::names(place.path()).is_empty());
 
     let overrides = Overrides { ignore_free_space: true, ..Overrides::default() };
-    directory::survey(place.path(), wanted, overrides).unwrap();
+    directory::survey(place.at(place.path()), wanted, overrides).unwrap();
 }
 
 #[test]
@@ -193,7 +194,7 @@ fn a_directory_in_use_is_refused() {
     let first = place.open().unwrap();
     let refusal = place.open().unwrap_err();
     assert!(matches!(refusal, Refusal::InUse { .. }), "{refusal}");
-    explains(&refusal, &place.ours(), None);
+    explains(&place, &refusal, &place.ours(), None);
     drop(first);
     place.open().unwrap();
 }
@@ -206,7 +207,7 @@ fn a_damaged_manifest_is_refused_and_nothing_is_touched() {
     let before = Place::names(&place.ours());
     let refusal = place.open().unwrap_err();
     assert!(matches!(refusal, Refusal::ManifestDamaged { .. }), "{refusal}");
-    explains(&refusal, &manifest, None);
+    explains(&place, &refusal, &manifest, None);
     assert_eq!(Place::names(&place.ours()), before);
 }
 
@@ -217,7 +218,7 @@ fn a_foreign_file_with_a_name_that_we_need_is_refused() {
     fs::write(place.file(1), "not ours").unwrap();
     let refusal = place.open().unwrap_err();
     assert!(matches!(refusal, Refusal::ForeignFile { .. }), "{refusal}");
-    explains(&refusal, &place.file(1), None);
+    explains(&place, &refusal, &place.file(1), None);
     assert_eq!(fs::read_to_string(place.file(1)).unwrap(), "not ours");
 }
 
@@ -234,7 +235,7 @@ fn a_link_in_place_of_a_file_is_refused_and_its_end_is_untouched() {
         matches!(&refusal, Refusal::NotARegularFile { found, .. } if *found == link),
         "{refusal}"
     );
-    explains(&refusal, &place.file(0), None);
+    explains(&place, &refusal, &place.file(0), None);
     assert_eq!(fs::read_to_string(&precious).unwrap(), "years of work");
 }
 
@@ -247,24 +248,13 @@ fn a_file_with_a_second_name_is_refused() {
 }
 
 #[test]
-fn transfers_smaller_than_direct_io_allows_are_refused() {
-    let place = Place::new();
-    let mut wanted = wanted(1);
-    wanted.direct_transfer_min_bytes = Some(1);
-    let refusal = place.open_for(wanted, Overrides::default()).unwrap_err();
-    // Where the file system has no direct I/O at all, that is what it says.
-    let expected = matches!(refusal, Refusal::DirectAlignment { .. } | Refusal::NoDirectIo { .. });
-    assert!(expected, "{refusal}");
-    assert!(refusal.remedy().contains("--buffered"), "{}", refusal.remedy());
-    assert!(Place::names(place.path()).is_empty(), "what was made for it is removed");
-}
-
-#[test]
 fn a_survey_writes_nothing_and_tells_what_will_be_written() {
     let place = Place::new();
-    let survey = directory::survey(place.path(), wanted(2), Overrides::default()).unwrap();
+    let survey =
+        directory::survey(place.at(place.path()), wanted(2), Overrides::default()).unwrap();
     assert!(survey.is_new);
-    assert_eq!(survey.place, place.ours().parent().unwrap().canonicalize().unwrap().join(OUR_NAME));
+    let parent = place.path().canonicalize().unwrap();
+    assert_eq!(survey.place, place.said(&parent.join(OUR_NAME)));
     assert_eq!((survey.to_write[0].files, survey.to_write[0].bytes), (2, 2 * FILE_BYTES));
     assert_eq!(survey.needed_bytes, 2 * FILE_BYTES);
     assert!(Place::names(place.path()).is_empty());
@@ -274,7 +264,7 @@ fn a_survey_writes_nothing_and_tells_what_will_be_written() {
 fn a_survey_of_a_filled_directory_finds_nothing_to_write() {
     let place = Place::filled();
     for path in [place.path(), &place.ours()] {
-        let survey = directory::survey(path, wanted(2), Overrides::default()).unwrap();
+        let survey = directory::survey(place.at(path), wanted(2), Overrides::default()).unwrap();
         assert!(!survey.is_new);
         assert!(survey.to_write.is_empty(), "{:?}", survey.to_write);
         assert_eq!(survey.needed_bytes, 0);

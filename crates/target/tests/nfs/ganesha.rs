@@ -55,7 +55,7 @@ impl Ganesha {
                Transports = TCP; PrivilegedPort = false; }}
              EXPORT {{ Export_Id = 1; Path = /mem; Pseudo = /mem; FSAL {{ Name = MEM; }} }}
              EXPORT {{ Export_Id = 2; Path = {here}/vfs; Pseudo = /vfs;
-               FSAL {{ Name = VFS; }} }}
+               FSAL {{ Name = VFS; }} Attr_Expiration_Time = 0; }}
              MEM {{ Inode_Size = 2097152; }}
              LOG {{ Default_Log_Level = EVENT; }}\n"
         );

@@ -1,0 +1,644 @@
+//! An export of NFS version 3, in user space.
+//!
+//! Symbolic links are followed by the server alone, when it mounts what the user named, and never
+//! here: every name is looked up in its directory's handle. NFS has no locks that end with their
+//! holder, so the lock is a lease ([`crate::folder::lease`]). Changes of names are durable when
+//! they are answered (RFC 1813, section 4.8), and data after COMMIT, as long as the write verifier
+//! is the same.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nfs3::arguments::{ACCESS3_EXTEND, ACCESS3_LOOKUP, ACCESS3_MODIFY, createhow3, stable_how};
+use nfs3::rpc::Credential;
+use nfs3::types::{fattr3, ftype3, nfsstat3, sattr3, writeverf3};
+
+use crate::folder::lease::Lease;
+use crate::folder::{Entry, FillFile, Folder, Kind, Lock, SampledFile, Synced};
+use crate::nfs::session::Mounted;
+use crate::nfs::{NfsError, NfsFile, NfsUrl, Session};
+use crate::refusal::Refusal;
+use crate::storage::{DirectIo, PROBE_NAME, Space, Storage};
+
+/// Writes of a fill that are outstanding, each over a connection of its own: enough for a server
+/// that takes a millisecond for 64 KiB and gives half a GiB/s.
+const WRITERS: usize = 8;
+/// Permission bits of files that are made.
+const FILE_MODE: u32 = 0o644;
+/// Permission bits of directories that are made.
+const DIRECTORY_MODE: u32 = 0o755;
+/// What is asked of a directory in which entries are to be made.
+const MAKING: u32 = ACCESS3_LOOKUP | ACCESS3_MODIFY | ACCESS3_EXTEND;
+/// What servers say to a RENAME onto a name that is there, where they cannot do that.
+const CANNOT_REPLACE: [nfsstat3; 2] = [nfsstat3::NFS3ERR_IO, nfsstat3::NFS3ERR_EXIST];
+/// How an export is called where a file system's name is wanted.
+pub(crate) const FILESYSTEM: &str = "nfs3";
+
+/// The folder that a URL names, or the one above it where that is not there yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Export {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    mounted: Arc<Mounted>,
+    /// The name of the mounted folder; every path begins with it.
+    root: PathBuf,
+    /// Connections that nobody uses at the moment.
+    idle: Mutex<Vec<Session>>,
+    /// Directories that were looked up, until one is moved or removed.
+    directories: Mutex<HashMap<PathBuf, NfsFile>>,
+}
+
+/// How the user names what is at `path` on the URL's server.
+fn named(url: &NfsUrl, path: &str) -> PathBuf {
+    PathBuf::from(format!("nfs://{}{}", url.authority(), path.trim_end_matches('/')))
+}
+
+/// The name of what `url` names.
+pub(crate) fn path_of(url: &NfsUrl) -> PathBuf {
+    named(url, &url.path)
+}
+
+/// What a procedure's failure is to the rules, which know kinds and say the path themselves.
+pub(crate) fn failed(error: NfsError) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {}", error.procedure, error.failure))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is whole at every moment.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Export {
+    /// Mounts what `url` names; where that is missing, the folder it would be made in.
+    pub(crate) fn open(url: &NfsUrl) -> Result<Export, Refusal> {
+        let unreachable =
+            |error: NfsError| Refusal::NoExport { path: path_of(url), source: Box::new(error) };
+        let session = match Session::open(url) {
+            Ok(session) => session,
+            // What is mounted has no such name in it.
+            Err(error) if error.is_status(nfsstat3::NFS3ERR_NOENT) => {
+                let above = url.path.trim_end_matches('/').rsplit_once('/');
+                match above.map(|(above, _)| above).filter(|above| !above.is_empty()) {
+                    None => return Err(unreachable(error)),
+                    Some(above) => {
+                        let above = NfsUrl { path: above.to_owned(), ..url.clone() };
+                        let no_parent = || Refusal::NoParent { path: path_of(url) };
+                        Session::open(&above).map_err(|error| {
+                            let missing = error.is_status(nfsstat3::NFS3ERR_NOENT);
+                            if missing { no_parent() } else { unreachable(error) }
+                        })?
+                    }
+                }
+            }
+            Err(error) => return Err(unreachable(error)),
+        };
+        let mounted = Arc::clone(session.mounted());
+        let root = path_of(&mounted.url);
+        let shared = Shared {
+            mounted,
+            root,
+            idle: Mutex::new(vec![session]),
+            directories: Mutex::default(),
+        };
+        Ok(Export { shared: Arc::new(shared) })
+    }
+}
+
+impl Shared {
+    /// Does something over a connection that nobody else uses meanwhile.
+    fn with<R>(&self, work: impl FnOnce(&mut Session) -> Result<R, NfsError>) -> io::Result<R> {
+        let idle = lock(&self.idle).pop();
+        let mut session = idle.unwrap_or_else(|| Session::of(&self.mounted));
+        let done = work(&mut session);
+        lock(&self.idle).push(session);
+        done.map_err(failed)
+    }
+
+    /// The names that lead from the mounted folder to `path`.
+    fn names<'p>(&self, path: &'p Path) -> io::Result<Vec<&'p OsStr>> {
+        let elsewhere = || {
+            let root = self.root.display();
+            io::Error::new(io::ErrorKind::InvalidInput, format!("it is not on {root}"))
+        };
+        let inside = path.strip_prefix(&self.root).map_err(|_| elsewhere())?;
+        inside
+            .components()
+            .map(|component| match component {
+                Component::Normal(name) => Ok(name),
+                _ => Err(elsewhere()),
+            })
+            .collect()
+    }
+
+    /// The handle of a directory; whether it is one is for the server to say when it is used.
+    fn directory(&self, path: &Path) -> io::Result<NfsFile> {
+        if let Some(known) = lock(&self.directories).get(path) {
+            return Ok(known.clone());
+        }
+        let mut directory = self.mounted.root.clone();
+        for name in self.names(path)? {
+            directory = self.with(|session| session.lookup(&directory, name.as_bytes()))?.0;
+        }
+        lock(&self.directories).insert(path.to_path_buf(), directory.clone());
+        Ok(directory)
+    }
+
+    fn forget_directories(&self) {
+        lock(&self.directories).clear();
+    }
+
+    /// Does something with an entry, by its directory and name. A directory that was removed since
+    /// it was looked up is looked up again, once.
+    fn at<R>(
+        &self,
+        path: &Path,
+        work: impl Fn(&mut Session, &NfsFile, &[u8]) -> Result<R, NfsError>,
+    ) -> io::Result<R> {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let attempt = || {
+            let directory = self.directory(above)?;
+            self.with(|session| work(session, &directory, name.as_bytes()))
+        };
+        match attempt() {
+            Err(error) if error.kind() == io::ErrorKind::StaleNetworkFileHandle => {
+                self.forget_directories();
+                attempt()
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// What is at `path`, with its attributes; `None` if nothing is.
+    fn find(&self, path: &Path) -> io::Result<Option<(NfsFile, fattr3)>> {
+        let root = &self.mounted.root;
+        let found = if path == self.root {
+            self.with(|session| Ok((root.clone(), session.getattr(root)?)))
+        } else {
+            self.at(path, |session, directory, name| {
+                let (file, attributes) = session.lookup(directory, name)?;
+                let attributes = match attributes {
+                    Some(attributes) => attributes,
+                    None => session.getattr(&file)?,
+                };
+                Ok((file, attributes))
+            })
+        };
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The folder above the mounted one, if the server shows the way there and back.
+    fn above_root(&self) -> io::Result<Option<NfsFile>> {
+        let root = &self.mounted.root;
+        let Some(name) = self.root.file_name() else { return Ok(None) };
+        let there_and_back = self.with(|session| {
+            let (above, _) = session.lookup(root, b"..")?;
+            let (back, _) = session.lookup(&above, name.as_bytes())?;
+            Ok((above, back))
+        });
+        match there_and_back {
+            Ok((above, back)) => {
+                Ok((above.handle != root.handle && back.handle == root.handle).then_some(above))
+            }
+            // Above the root of an export is nothing, which servers say in their own ways.
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// A file that was not there before.
+    fn create(&self, path: &Path) -> io::Result<NfsFile> {
+        let attributes = sattr3 { mode: Some(FILE_MODE), ..sattr3::UNCHANGED };
+        let made = self.at(path, |session, directory, name| {
+            session.create(directory, name, createhow3::GUARDED(attributes))
+        })?;
+        Ok(made.0)
+    }
+}
+
+impl From<&fattr3> for Entry {
+    fn from(found: &fattr3) -> Entry {
+        Entry {
+            kind: match found.ftype {
+                ftype3::NF3REG => Kind::File,
+                ftype3::NF3DIR => Kind::Directory,
+                ftype3::NF3LNK => Kind::Link,
+                ftype3::NF3BLK => Kind::BlockDevice,
+                ftype3::NF3CHR => Kind::CharacterDevice,
+                ftype3::NF3SOCK | ftype3::NF3FIFO => Kind::PipeOrSocket,
+            },
+            links: u64::from(found.nlink),
+            size_bytes: found.size,
+            allocated_bytes: found.used,
+            inode: found.fileid,
+            // NFSv3 has no moment of creation.
+            created_unix_ns: None,
+            handle: None,
+        }
+    }
+}
+
+fn entry((file, attributes): &(NfsFile, fattr3)) -> Entry {
+    Entry { handle: Some(file.handle), ..Entry::from(attributes) }
+}
+
+fn not_a_file(kind: Kind) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("it is {}", kind.words()))
+}
+
+impl Folder for Export {
+    fn look_through(&self, path: &Path) -> io::Result<Entry> {
+        self.look(path)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.look_through(path).map(|_| path.to_path_buf())
+    }
+
+    fn look(&self, path: &Path) -> io::Result<Option<Entry>> {
+        Ok(self.shared.find(path)?.as_ref().map(entry))
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
+        let handle = self.shared.directory(directory)?;
+        let entries = self.shared.with(|session| session.readdir(&handle))?;
+        let names = entries.into_iter().map(|entry| entry.name);
+        Ok(names.filter(|name| name != b"." && name != b"..").map(OsString::from_vec).collect())
+    }
+
+    fn is_root(&self, directory: &Path) -> bool {
+        if directory == self.shared.root {
+            return self.shared.above_root().is_ok_and(|above| above.is_none());
+        }
+        // Where another file system is mounted on the server, its root has another number.
+        let fsid = |path: &Path| self.shared.find(path).ok().flatten().map(|found| found.1.fsid);
+        directory.parent().is_none_or(|parent| fsid(parent) != fsid(directory))
+    }
+
+    fn refuse_missing_mount(&self, _path: &Path, _existing: &Path) -> Result<(), Refusal> {
+        // The server mounted what was named, or said that there is no such thing.
+        Ok(())
+    }
+
+    fn space(&self, directory: &Path) -> Result<Space, Refusal> {
+        let space = || {
+            let handle = self.shared.directory(directory)?;
+            let (free, attributes, access) = self.shared.with(|session| {
+                let free = session.fsstat(&handle)?.abytes;
+                Ok((free, session.getattr(&handle)?, session.access(&handle, MAKING)?))
+            })?;
+            // ACCESS does not say why not; a SETATTR that sets nothing does.
+            let read_only = access & MAKING != MAKING
+                && self
+                    .shared
+                    .with(|session| session.setattr(&handle, sattr3::UNCHANGED, None))
+                    .is_err_and(|error| error.kind() == io::ErrorKind::ReadOnlyFilesystem);
+            Ok(Space {
+                filesystem_id: match attributes.fsid {
+                    0 => String::new(),
+                    id => format!("nfs-{id:016x}"),
+                },
+                free_bytes: free,
+                read_only,
+            })
+        };
+        space().map_err(|error: io::Error| Refusal::io("ask the file system of", directory, error))
+    }
+
+    fn may_write_into(&self, directory: &Path) -> io::Result<()> {
+        let handle = self.shared.directory(directory)?;
+        let access = self.shared.with(|session| session.access(&handle, MAKING))?;
+        if access & MAKING == MAKING {
+            return Ok(());
+        }
+        let who = match self.shared.mounted.caller.credential() {
+            Credential::Sys(who) => format!("uid {} and gid {}", who.uid, who.gid),
+            _ => "an unknown caller".to_owned(),
+        };
+        let message = format!("ACCESS: the server does not allow it to {who}");
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+    }
+
+    fn probe(&self, directory: &Path) -> Result<Storage, Refusal> {
+        let path = directory.join(PROBE_NAME);
+        let written = self.write_whole(&path, &[0x46; 4096]);
+        let removed = self.remove_file(&path);
+        written.map_err(|error| Refusal::io("write", &path, error))?;
+        removed.map_err(|error| Refusal::io("remove", &path, error))?;
+        Ok(Storage {
+            filesystem: FILESYSTEM.to_owned(),
+            in_memory: false,
+            // Nothing is kept on this side, and the protocol knows no alignment.
+            direct: DirectIo::Supported { offset_align_bytes: 1 },
+        })
+    }
+
+    fn reads_directly(&self, _path: &Path) -> bool {
+        true
+    }
+
+    fn lock(&self, directory: &Path) -> Result<Box<dyn Lock>, Refusal> {
+        let handle = self.shared.directory(directory);
+        let handle = handle.map_err(|error| Refusal::io("open", directory, error))?;
+        Ok(Box::new(Lease::take(Session::of(&self.shared.mounted), handle, directory)?))
+    }
+
+    fn refuse_in_use(&self, directory: &Path) -> Result<(), Refusal> {
+        let handle = self.shared.directory(directory);
+        let handle = handle.map_err(|error| Refusal::io("open", directory, error))?;
+        Lease::refuse_alive(Session::of(&self.shared.mounted), &handle, directory)
+    }
+
+    fn maker(&self) -> String {
+        let host = crate::folder::lease::this_host();
+        format!("{}-{}", host.replace('/', "_"), std::process::id())
+    }
+
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        let attributes = sattr3 { mode: Some(DIRECTORY_MODE), ..sattr3::UNCHANGED };
+        let made =
+            self.shared.at(path, |session, above, name| session.mkdir(above, name, attributes));
+        made.map(drop)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let (Some(above), Some(name)) = (to.parent(), to.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let above = self.shared.directory(above)?;
+        let moved = self.shared.at(from, |session, directory, from_name| {
+            let (from, to) = ((directory, from_name), (&above, name.as_bytes()));
+            match session.rename(from, to) {
+                // A server that cannot replace what is there (nfs-ganesha's memory says NFS3ERR_IO)
+                // gets it in two steps. Who crashes between them leaves a directory that is refused
+                // as unmarked, with the new manifest beside.
+                Err(error) if CANNOT_REPLACE.iter().any(|status| error.is_status(*status)) => {
+                    let there = session.lookup(to.0, to.1).ok().and_then(|there| there.1);
+                    if there.is_none_or(|found| found.ftype != ftype3::NF3REG) {
+                        return Err(error);
+                    }
+                    session.remove(to.0, to.1)?;
+                    session.rename(from, to)
+                }
+                moved => moved,
+            }
+        });
+        self.shared.forget_directories();
+        moved
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.shared.at(path, |session, directory, name| session.remove(directory, name))
+    }
+
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        let removed = if path == self.shared.root {
+            let above = self.shared.above_root()?.ok_or(io::ErrorKind::ResourceBusy)?;
+            let name = path.file_name().unwrap_or_default();
+            self.shared.with(|session| session.rmdir(&above, name.as_bytes()))
+        } else {
+            self.shared.at(path, |session, directory, name| session.rmdir(directory, name))
+        };
+        self.shared.forget_directories();
+        removed
+    }
+
+    fn sync_directory(&self, _directory: &Path) -> io::Result<()> {
+        //= https://www.rfc-editor.org/rfc/rfc1813#section-4.8
+        //# Data-modifying operations in the NFS version 3 protocol are synchronous.
+        Ok(())
+    }
+
+    fn read_whole(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let found = self.shared.find(path)?.ok_or(io::ErrorKind::NotFound)?;
+        match entry(&found).kind {
+            Kind::File => {}
+            kind => return Err(not_a_file(kind)),
+        }
+        let (file, attributes) = found;
+        let mut content = Vec::new();
+        let mut part = vec![0; self.shared.mounted.rsize_bytes as usize];
+        while (content.len() as u64) < attributes.size {
+            let offset = content.len() as u64;
+            let read = |session: &mut Session| session.read(&file, offset, &mut part);
+            let (bytes, end) = self.shared.with(read)?;
+            content.extend_from_slice(&part[..bytes]);
+            if end || bytes == 0 {
+                break;
+            }
+        }
+        Ok(content)
+    }
+
+    fn write_whole(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        // Made anew, so that what has a second name or is a link is never written into.
+        let file = match self.shared.create(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.remove_file(path)?;
+                self.shared.create(path)?
+            }
+            made => made?,
+        };
+        write_all(&self.shared, &file, content, 0, stable_how::FILE_SYNC, |_| ())
+    }
+
+    fn open_for_fill(&self, path: &Path) -> io::Result<Box<dyn FillFile>> {
+        let made = match self.shared.find(path)? {
+            Some(found) => found.0,
+            None => match self.shared.create(path) {
+                // It came in between: whose it is will be asked of its identity.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    self.shared.find(path)?.ok_or(io::ErrorKind::NotFound)?.0
+                }
+                made => made?,
+            },
+        };
+        let file = ExportFile {
+            shared: Arc::clone(&self.shared),
+            file: made,
+            unstable: Mutex::new(Unstable::default()),
+        };
+        match file.look()?.kind {
+            Kind::File => Ok(Box::new(file)),
+            kind => Err(not_a_file(kind)),
+        }
+    }
+
+    fn open_for_sampling(&self, path: &Path, _directly: bool) -> io::Result<Box<dyn SampledFile>> {
+        let (file, _) = self.shared.find(path)?.ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(Sampled { shared: Arc::clone(&self.shared), file }))
+    }
+
+    fn fill_writers(&self) -> usize {
+        WRITERS
+    }
+
+    fn mounted(&self) -> Option<&Arc<Mounted>> {
+        Some(&self.shared.mounted)
+    }
+}
+
+/// Writes that were answered before they were durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Unstable {
+    /// The verifier of the first.
+    verifier: Option<writeverf3>,
+    /// A later one had another verifier: something before it may be lost.
+    lost: bool,
+}
+
+impl Unstable {
+    fn written(&mut self, verifier: writeverf3) {
+        let first = *self.verifier.get_or_insert(verifier);
+        self.lost |= first != verifier;
+    }
+
+    /// After a COMMIT that gave `verifier`, or without one if there was nothing to commit.
+    fn committed(self, verifier: Option<writeverf3>) -> Synced {
+        match self.lost || self.verifier != verifier {
+            true => Synced::Lost,
+            false => Synced::Durable,
+        }
+    }
+}
+
+/// A file that is being filled.
+struct ExportFile {
+    shared: Arc<Shared>,
+    file: NfsFile,
+    unstable: Mutex<Unstable>,
+}
+
+/// Writes all of `bytes`; `unstable` is told the verifier of every write that is not durable yet.
+fn write_all(
+    shared: &Shared,
+    file: &NfsFile,
+    bytes: &[u8],
+    offset: u64,
+    stable: stable_how,
+    unstable: impl Fn(writeverf3),
+) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        let (rest, at) = (&bytes[done..], offset + done as u64);
+        let written = shared.with(|session| session.write(file, at, rest, stable))?;
+        if written.bytes == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        if written.committed < stable && stable == stable_how::FILE_SYNC {
+            return Err(io::Error::other(
+                "WRITE: the server was asked to make it durable, and did not",
+            ));
+        }
+        if written.committed != stable_how::FILE_SYNC {
+            unstable(written.verifier);
+        }
+        done += written.bytes as usize;
+    }
+    Ok(())
+}
+
+impl FillFile for ExportFile {
+    fn look(&self) -> io::Result<Entry> {
+        let attributes = self.shared.with(|session| session.getattr(&self.file))?;
+        Ok(entry(&(self.file.clone(), attributes)))
+    }
+
+    fn cut(&self, size_bytes: u64) -> io::Result<()> {
+        let size = sattr3 { size: Some(size_bytes), ..sattr3::UNCHANGED };
+        self.shared.with(|session| session.setattr(&self.file, size, None))
+    }
+
+    fn write_directly(&mut self, _offset_align_bytes: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn reserve(&self, _size_bytes: u64) -> io::Result<()> {
+        // NFSv3 cannot.
+        Ok(())
+    }
+
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        write_all(&self.shared, &self.file, bytes, offset, stable_how::UNSTABLE, |verifier| {
+            lock(&self.unstable).written(verifier);
+        })
+    }
+
+    fn sync(&self) -> io::Result<Synced> {
+        let unstable = std::mem::take(&mut *lock(&self.unstable));
+        let verifier = match unstable.verifier {
+            None => None,
+            Some(_) => Some(self.shared.with(|session| session.commit(&self.file))?),
+        };
+        Ok(unstable.committed(verifier))
+    }
+}
+
+/// A file of which pages are read.
+struct Sampled {
+    shared: Arc<Shared>,
+    file: NfsFile,
+}
+
+impl SampledFile for Sampled {
+    fn first_hole(&self, _size_bytes: u64) -> Option<u64> {
+        // NFSv3 does not tell.
+        None
+    }
+
+    fn read_at(&self, page: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut done = 0;
+        while done < page.len() {
+            let rest = &mut page[done..];
+            let at = offset + done as u64;
+            let (bytes, end) = self.shared.with(|session| session.read(&self.file, at, rest))?;
+            done += bytes;
+            if end || bytes == 0 {
+                break;
+            }
+        }
+        Ok(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn synced(written: &[u8], committed: u8) -> Synced {
+        let mut unstable = Unstable::default();
+        written.iter().for_each(|verifier| unstable.written([*verifier; 8]));
+        unstable.committed((!written.is_empty()).then_some([committed; 8]))
+    }
+
+    #[test]
+    fn what_was_written_is_lost_when_a_verifier_is_another() {
+        assert_eq!(synced(&[], 0), Synced::Durable);
+        assert_eq!(synced(&[1, 1], 1), Synced::Durable);
+        assert_eq!(synced(&[1, 1], 2), Synced::Lost);
+        // Even if the last life of the server is the one that commits.
+        assert_eq!(synced(&[1, 2], 2), Synced::Lost);
+        assert_eq!(synced(&[1, 2, 1], 1), Synced::Lost);
+    }
+
+    #[test]
+    fn the_name_of_a_folder_is_its_url_without_options() {
+        let url: NfsUrl = "nfs://filer:2049/vol1/a/?nconnect=4".parse().unwrap();
+        let path = path_of(&url);
+        assert_eq!(path, Path::new("nfs://filer:2049/vol1/a"));
+        assert_eq!(path.join("x").display().to_string(), "nfs://filer:2049/vol1/a/x");
+        assert_eq!(path.parent().unwrap().display().to_string(), "nfs://filer:2049/vol1");
+    }
+}
