@@ -5,7 +5,7 @@ use crate::attributes::{
 };
 use crate::caller::W;
 use crate::inode::Inode;
-use crate::{Caller, Error, FileSystem, Handle};
+use crate::{Caller, DataId, Error, FileSystem, Handle};
 
 impl FileSystem {
     /// SETATTR. With a `guard` it is refused with NOT_SYNC unless that is the object's ctime.
@@ -39,10 +39,14 @@ impl FileSystem {
             return Err(Error::RoFs);
         }
         self.may_set(inode, set, caller)?;
+        self.may_change()?;
         if *set == SetAttributes::default() {
             return Ok(());
         }
+        let mut cut = None;
         if let Some(size) = set.size {
+            let file = self.table.named(object.fileid).file()?;
+            cut = (file.outside && size < file.size()).then_some(size);
             self.change_file(object.fileid, |file| file.set_size(size));
         }
         let inode = self.table.get_mut(object)?;
@@ -76,7 +80,18 @@ impl FileSystem {
             SetTime::Now => inode.mtime = ctime,
             SetTime::To(time) => inode.mtime = time,
         }
-        Ok(())
+        self.table.changes.durable = true;
+        cut.map_or(Ok(()), |size| self.give_up_from(object, size))
+    }
+
+    /// Gives up what a storage has of a file from `size` on, once the journal says so: a crash
+    /// between the two leaves data that nobody sees, and never a file without its data.
+    fn give_up_from(&mut self, file: Handle, size: u64) -> Result<(), Error> {
+        let Some(storage) = self.storage.clone() else { return Ok(()) };
+        self.table.changes.durable = true;
+        self.keep_changes()?;
+        let data = DataId { fileid: file.fileid, generation: file.generation };
+        storage.cut(data, size).inspect_err(|_| self.failed = true)
     }
 
     fn may_set(

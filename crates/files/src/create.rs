@@ -207,7 +207,7 @@ impl FileSystem {
         if caller.read_only {
             return Err(Error::RoFs);
         }
-        if caller.may(inode, W | X) { Ok(()) } else { Err(Error::Acces) }
+        if caller.may(inode, W | X) { self.may_change() } else { Err(Error::Acces) }
     }
 
     /// Whether one more directory may have `directory` as its "..".
@@ -250,6 +250,7 @@ impl FileSystem {
             Body::Symlink(text) => text.len() as u64,
             _ => 0,
         };
+        self.may_grow()?;
         self.space.admit_inode(entry_bytes(name) + text_bytes)?;
         let time = |set| match set {
             SetTime::To(time) => time,
@@ -266,6 +267,7 @@ impl FileSystem {
             atime: time(set.atime),
             mtime: time(set.mtime),
             ctime: now,
+            marked: false,
             body,
         };
         self.space.inodes += 1;

@@ -1,12 +1,14 @@
 //! READ, WRITE, COMMIT, and what a restart loses: RFC 1813, sections 3.3.6, 3.3.7, 3.3.21, 4.8.
 
+use std::sync::Arc;
+
 use crate::attributes::{Attributes, Changed, Time};
 use crate::change::forget_privileges;
 use crate::file::File;
 use crate::inode::Body;
 use crate::piece::Pieces;
 use crate::sparse::BLOCK_BYTES;
-use crate::{Caller, Error, FileSystem, Handle, Unstable};
+use crate::{Caller, DataId, Error, FileSystem, Handle, Storage, Unstable};
 
 /// `stable_how`: how safe written data must be before the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,9 +24,11 @@ pub enum Stability {
 /// The answer of READ.
 #[derive(Clone, Debug)]
 pub struct Read<'a> {
-    /// The bytes, shared and not copied: they may be kept, and stay as they are now.
+    /// The bytes, shared and not copied (but for those that lie in a storage): they may be kept,
+    /// and stay as they are now.
     pub pieces: Pieces<'a>,
-    /// How many they are together: less than asked for only at the end of the file.
+    /// How many they are together: less than asked for only at the end of the file, or where more
+    /// than the transfer size is asked for of data in a storage.
     pub count: u64,
     /// True if the last of them is the last of the file, or the offset lies beyond it.
     pub eof: bool,
@@ -58,9 +62,21 @@ impl FileSystem {
         if !caller.may_read(inode) {
             return Err(Error::Acces);
         }
-        let count = count.min(body.size().saturating_sub(offset));
+        let mut count = count.min(body.size().saturating_sub(offset));
+        let offset = if count == 0 { offset.min(body.size()) } else { offset };
+        let stored = self.storage.as_ref().filter(|_| body.is_stored(offset, count));
+        let pieces = match stored {
+            None => body.pieces(if count == 0 { 0 } else { offset }, count),
+            Some(storage) => {
+                count = count.min(u64::from(self.options.transfer_max));
+                let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, count as usize).collect();
+                let into = Arc::get_mut(&mut bytes).expect("nobody else has seen it yet");
+                let data = DataId { fileid: file.fileid, generation: file.generation };
+                storage.read(data, offset, into)?;
+                Pieces::owned(bytes)
+            }
+        };
         let eof = offset.saturating_add(count) >= body.size();
-        let pieces = body.pieces(if count == 0 { 0 } else { offset }, count);
         Ok(Read { pieces, count, eof, attributes: inode.attributes(self.options.fsid) })
     }
 
@@ -85,14 +101,14 @@ impl FileSystem {
         now: Time,
     ) -> Changed<Written> {
         let before = self.before(file);
-        let result = self.may_write(file, offset, data, caller).map(|()| {
-            let committed = self.put(file.fileid, offset, data, stability);
+        let result = self.may_write(file, offset, data, caller).and_then(|()| {
+            let committed = self.put(file, offset, data, stability)?;
             if !data.is_empty() {
                 let inode = self.table.named_mut(file.fileid);
                 inode.data_changed(now);
                 forget_privileges(inode, caller);
             }
-            Written { count: data.len() as u64, committed, verifier: self.write_verifier() }
+            Ok(Written { count: data.len() as u64, committed, verifier: self.write_verifier() })
         });
         Changed { result, wcc: self.wcc(file, before) }
     }
@@ -117,15 +133,65 @@ impl FileSystem {
         }
         let end = offset.checked_add(data.len() as u64).ok_or(Error::FBig)?;
         self.check_size(end)?;
-        self.space.admit(body.cost_of_write(offset, data.len() as u64))
+        self.may_grow()?;
+        let length = data.len() as u64;
+        self.space.admit(match self.storage {
+            None => body.cost_of_write(offset, length),
+            Some(_) => body.cost_of_storing(offset, length),
+        })
     }
 
     /// Stores the bytes and says how safe they are.
-    fn put(&mut self, fileid: u64, offset: u64, data: &[u8], stability: Stability) -> Stability {
-        let length = data.len() as u64;
-        if length == 0 {
-            return Stability::FileSync;
+    fn put(
+        &mut self,
+        file: Handle,
+        offset: u64,
+        data: &[u8],
+        stability: Stability,
+    ) -> Result<Stability, Error> {
+        if data.is_empty() {
+            return Ok(Stability::FileSync);
         }
+        match self.storage.clone() {
+            Some(storage) => self.store(&*storage, file, offset, data, stability),
+            None => Ok(self.put_in_memory(file.fileid, offset, data, stability)),
+        }
+    }
+
+    fn store(
+        &mut self,
+        storage: &dyn Storage,
+        file: Handle,
+        offset: u64,
+        bytes: &[u8],
+        stability: Stability,
+    ) -> Result<Stability, Error> {
+        let length = bytes.len() as u64;
+        let data = DataId { fileid: file.fileid, generation: file.generation };
+        let stable = stability != Stability::Unstable;
+        let body = self.table.named_mut(file.fileid).file_mut()?;
+        body.outside = true;
+        let size = body.size();
+        if let Err(error) = storage.write(data, offset, bytes, stable) {
+            // A part of it may be there; beyond the end of the file it would be seen some day.
+            if offset + length > size && storage.cut(data, size).is_err() {
+                self.failed = true;
+            }
+            return Err(error);
+        }
+        self.change_file(file.fileid, |body| body.note_written(offset, length));
+        self.table.changes.durable |= stable;
+        Ok(stability)
+    }
+
+    fn put_in_memory(
+        &mut self,
+        fileid: u64,
+        offset: u64,
+        data: &[u8],
+        stability: Stability,
+    ) -> Stability {
+        let length = data.len() as u64;
         let bound = match self.options.unstable {
             Unstable::Kept => {
                 self.change_file(fileid, |file| file.write_stable(offset, data));
@@ -154,11 +220,42 @@ impl FileSystem {
     pub fn commit(&mut self, file: Handle, offset: u64, count: u64) -> Changed<[u8; 8]> {
         let before = self.before(file);
         let checked = self.table.get(file).and_then(|inode| inode.file().map(|_| ()));
-        let result = checked.map(|()| {
-            self.change_file(file.fileid, |file| file.commit(offset, count));
-            self.write_verifier()
+        let result = checked.and_then(|()| {
+            self.make_safe(file)?;
+            if self.storage.is_none() {
+                self.change_file(file.fileid, |file| file.commit(offset, count));
+            }
+            Ok(self.write_verifier())
         });
         Changed { result, wcc: self.wcc(file, before) }
+    }
+
+    /// Makes what a storage has of a file safe. Where that fails the storage may have dropped what
+    /// it could not keep, so every client has to write again what it has not committed.
+    fn make_safe(&mut self, file: Handle) -> Result<(), Error> {
+        let Some(storage) = self.storage.clone() else { return Ok(()) };
+        if self.failed {
+            return Err(Error::Io);
+        }
+        self.table.changes.durable = true;
+        if !self.table.get(file)?.file()?.outside {
+            return Ok(());
+        }
+        let data = DataId { fileid: file.fileid, generation: file.generation };
+        storage.commit(data).inspect_err(|_| {
+            self.write_verifier = self.write_verifier.wrapping_add(1);
+        })
+    }
+
+    /// Whether anything may change: not after the storage failed.
+    pub(crate) fn may_change(&self) -> Result<(), Error> {
+        if self.failed { Err(Error::Io) } else { Ok(()) }
+    }
+
+    /// Whether something new may be kept.
+    pub(crate) fn may_grow(&self) -> Result<(), Error> {
+        self.may_change()?;
+        self.storage.as_ref().map_or(Ok(()), |storage| storage.room())
     }
 
     /// What WRITE and COMMIT give: another one after each restart.

@@ -98,6 +98,22 @@ impl Directory {
         self.place(name).map(|place| self.entry(place).fileid)
     }
 
+    /// Cookie and inode number.
+    pub(crate) fn find_entry(&self, name: &[u8]) -> Option<(u64, u64)> {
+        let entry = self.entry(self.place(name)?);
+        Some((entry.cookie, entry.fileid))
+    }
+
+    /// The cookie that the next name gets.
+    pub(crate) fn next_cookie(&self) -> u64 {
+        self.next_cookie
+    }
+
+    /// Lets cookies go on from here, unless they are further already.
+    pub(crate) fn set_next_cookie(&mut self, cookie: u64) {
+        self.next_cookie = self.next_cookie.max(cookie);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.live == 0
     }
@@ -111,8 +127,23 @@ impl Directory {
         }
         let cookie = self.next_cookie;
         self.next_cookie += 1;
+        self.push(Entry { cookie, fileid, name: Name::of(name) });
+    }
+
+    /// Adds a name as it was kept, with its cookie; false if that is not later than all others.
+    pub(crate) fn restore(&mut self, name: &[u8], fileid: u64, cookie: u64) -> bool {
+        let ordered = self.entries.last().is_none_or(|last| last.cookie < cookie);
+        if ordered && cookie > DOT_DOT && fileid != GONE {
+            self.next_cookie = self.next_cookie.max(cookie + 1);
+            self.push(Entry { cookie, fileid, name: Name::of(name) });
+            return true;
+        }
+        false
+    }
+
+    fn push(&mut self, entry: Entry) {
         self.live += 1;
-        self.entries.push(Entry { cookie, fileid, name: Name::of(name) });
+        self.entries.push(entry);
         if self.live * 2 > self.table.len() {
             self.index();
         } else {

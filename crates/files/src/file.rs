@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::piece::Pieces;
 use crate::sparse::{BLOCK_BYTES, Cost, Sparse};
+use crate::storage::Extents;
 
 /// The stable image of a block: its bytes, or a hole.
 type Image = Option<Box<[u8]>>;
@@ -27,6 +28,10 @@ struct Stable {
 pub(crate) struct File {
     bytes: Sparse,
     size: u64,
+    /// Of data that lies in a storage: what was written. `bytes` is then empty.
+    stored: Extents,
+    /// True once a storage was given data of this file.
+    pub(crate) outside: bool,
     /// `None` if everything is stable.
     stable: Option<Box<Stable>>,
     /// The verifier of the EXCLUSIVE create that made it.
@@ -44,7 +49,32 @@ impl File {
     }
 
     pub(crate) fn held(&self) -> Cost {
+        let memory = self.bytes.held();
+        Cost {
+            blocks: memory.blocks + self.stored.blocks(),
+            memory_bytes: memory.memory_bytes + self.stored.memory_bytes(),
+        }
+    }
+
+    pub(crate) fn held_in_memory(&self) -> Cost {
         self.bytes.held()
+    }
+
+    /// Of data that lies in a storage: what writing it would cost more.
+    pub(crate) fn cost_of_storing(&self, offset: u64, length: u64) -> Cost {
+        let (blocks, memory_bytes) = self.stored.cost_of(offset, length);
+        Cost { blocks, memory_bytes }
+    }
+
+    /// Whether a storage has anything in a range.
+    pub(crate) fn is_stored(&self, offset: u64, length: u64) -> bool {
+        self.stored.any(offset, length)
+    }
+
+    /// Notes that a storage was given data.
+    pub(crate) fn note_written(&mut self, offset: u64, length: u64) {
+        self.stored.add(offset, length);
+        self.size = self.size.max(offset + length);
     }
 
     pub(crate) fn cost_of_write(&self, offset: u64, length: u64) -> Cost {
@@ -112,6 +142,7 @@ impl File {
     pub(crate) fn set_size(&mut self, size: u64) {
         if size < self.size {
             self.bytes.cut(size);
+            self.stored.cut(size);
         }
         self.size = size;
         if let Some(stable) = &mut self.stable {

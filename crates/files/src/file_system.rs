@@ -1,25 +1,28 @@
 //! The file system: what it is opened with, what every procedure shares, and those that only look.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use units::Bytes;
 
 use crate::attributes::{Attributes, Created, Time, Wcc, WccAttributes};
 use crate::caller::X;
 use crate::directory::{Directory, entry_bytes};
+use crate::file::File;
 use crate::inode::{Body, Inode, ROOT, Table, charge};
 use crate::space::{INODE_BYTES, Space};
 use crate::sparse::{BLOCK_BYTES, Cost};
-use crate::{Access, Caller, Error, Handle};
+use crate::{Access, Caller, DataId, Error, Handle, Storage};
 
 /// What a file system is made with. There are no defaults: a volume's configuration says them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Identifies the file system in handles and attributes; unique among the volumes of a server.
     pub fsid: u64,
-    /// A number that no earlier life of this volume had (the clock at the start will do). Write
-    /// and cookie verifiers and the generations of inodes come from it, so that nothing a client
-    /// kept from another life is taken for something of this one.
+    /// A number that no earlier life of this volume had (the clock at the start will do). The
+    /// write verifier comes from it, and in a volume that is new the cookie verifier and the
+    /// generations of inodes, so that nothing a client kept from another life is taken for
+    /// something of this one.
     pub instance: u64,
     /// Written blocks that it may hold; [`FileSystem::set_quota`] changes it.
     pub quota: Bytes,
@@ -75,7 +78,7 @@ pub enum Unstable {
 ///
 /// It is not shared by itself: a server with several threads puts it behind a lock. READ,
 /// GETATTR, LOOKUP, ACCESS and the listings need it only to look at.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct FileSystem {
     pub(crate) options: Options,
     pub(crate) table: Table,
@@ -85,6 +88,14 @@ pub struct FileSystem {
     /// Blocks in them whose stable image is kept.
     pub(crate) unstable_blocks: u64,
     pub(crate) write_verifier: u64,
+    /// The instance in which the volume was made: what shall stay the same comes from it.
+    pub(crate) birth: u64,
+    /// Where data and records are kept; `None`: in memory.
+    pub(crate) storage: Option<Arc<dyn Storage>>,
+    /// True if the storage failed, so that nothing may change any more.
+    pub(crate) failed: bool,
+    /// Records that are handed over, kept for their memory.
+    pub(crate) records: Vec<u8>,
 }
 
 impl FileSystem {
@@ -92,15 +103,12 @@ impl FileSystem {
     ///
     /// The limits are not looked at for the root itself: it exists also where nothing else fits.
     pub fn new(options: Options) -> FileSystem {
-        let file_size_max = options.file_size_max.min(Bytes::new(i64::MAX as u64));
-        let options = Options { file_size_max, ..options };
-        let generation = (options.instance ^ (options.instance >> 32)) as u32;
-        let mut table = Table::new(options.fsid, generation);
+        let mut fs = FileSystem::of(options, options.instance);
         let (uid, gid, mode) = options.root;
         let made = options.made;
-        table.add(Inode {
+        fs.table.add(Inode {
             fileid: ROOT,
-            generation,
+            generation: FileSystem::first_generation(fs.birth),
             mode,
             uid,
             gid,
@@ -108,19 +116,43 @@ impl FileSystem {
             atime: made,
             mtime: made,
             ctime: made,
+            marked: false,
             body: Body::Directory(Directory::new(ROOT, options.instance)),
         });
+        fs.space.inodes = 1;
+        fs.space.memory_bytes = INODE_BYTES;
+        fs
+    }
+
+    /// A file system without anything, not even a root.
+    pub(crate) fn of(options: Options, birth: u64) -> FileSystem {
+        let file_size_max = options.file_size_max.min(Bytes::new(i64::MAX as u64));
+        let options = Options { file_size_max, ..options };
         let space = Space {
             quota_bytes: options.quota.get(),
             memory_bytes_max: options.memory_max.get(),
             inodes_max: options.inodes_max,
             used_blocks: 0,
-            memory_bytes: INODE_BYTES,
-            inodes: 1,
+            memory_bytes: 0,
+            inodes: 0,
         };
-        let write_verifier = options.instance;
-        let unstable = BTreeSet::new();
-        FileSystem { options, table, space, unstable, unstable_blocks: 0, write_verifier }
+        FileSystem {
+            options,
+            table: Table::new(options.fsid, FileSystem::first_generation(birth)),
+            space,
+            unstable: BTreeSet::new(),
+            unstable_blocks: 0,
+            write_verifier: options.instance,
+            birth,
+            storage: None,
+            failed: false,
+            records: Vec::new(),
+        }
+    }
+
+    /// The generation of the first inode that has a number.
+    pub(crate) fn first_generation(birth: u64) -> u32 {
+        (birth ^ (birth >> 32)) as u32
     }
 
     /// What MOUNT gives to the client.
@@ -252,6 +284,7 @@ impl FileSystem {
     pub(crate) fn enter(&mut self, directory: u64, name: &[u8], fileid: u64) {
         let is_directory = self.table.named(fileid).directory().is_ok();
         self.space.memory_bytes += entry_bytes(name);
+        self.note_name(directory, name);
         let entries = self.table.directory_mut(directory);
         entries.insert(name, fileid);
         entries.subdirectories += u32::from(is_directory);
@@ -259,6 +292,7 @@ impl FileSystem {
 
     /// Takes a name that is there out of a directory; the inode it named stays as it is.
     pub(crate) fn leave(&mut self, directory: u64, name: &[u8]) -> u64 {
+        self.note_name(directory, name);
         let entries = self.table.directory_mut(directory);
         let fileid = entries.remove(name).expect("the caller looked first");
         self.space.memory_bytes -= entry_bytes(name);
@@ -266,6 +300,15 @@ impl FileSystem {
             self.table.directory_mut(directory).subdirectories -= 1;
         }
         fileid
+    }
+
+    /// Notes that a name of a directory changes, which must be safe before it is answered.
+    pub(crate) fn note_name(&mut self, directory: u64, name: &[u8]) {
+        let changes = &mut self.table.changes;
+        if changes.noted {
+            changes.names.push((directory, name.into()));
+            changes.durable = true;
+        }
     }
 
     /// Takes away one name of an inode that no directory names by it any more, and the inode with
@@ -280,6 +323,10 @@ impl FileSystem {
         let gone = self.table.remove(fileid).expect("it was named until now");
         self.space.inodes -= 1;
         self.space.change(gone.held(), Cost::default());
+        if let (Some(storage), Body::File(File { outside: true, .. })) = (&self.storage, &gone.body)
+        {
+            storage.forget(DataId { fileid, generation: gone.generation });
+        }
         if self.unstable.remove(&fileid)
             && let Body::File(file) = &gone.body
         {

@@ -1,6 +1,7 @@
 //! Inodes and the table that finds them by handle in one array access.
 
 use crate::attributes::{Attributes, Kind, MODE_BITS, Time, WccAttributes};
+use crate::changes::Changes;
 use crate::directory::{Directory, entry_bytes};
 use crate::file::File;
 use crate::space::INODE_BYTES;
@@ -33,6 +34,8 @@ pub(crate) struct Inode {
     pub(crate) atime: Time,
     pub(crate) mtime: Time,
     pub(crate) ctime: Time,
+    /// True if it is among the changes that a storage will be told of.
+    pub(crate) marked: bool,
     pub(crate) body: Body,
 }
 
@@ -146,7 +149,7 @@ struct Slot {
 const PAGE: usize = 128;
 
 /// All inodes. pages[(fileid - ROOT) / PAGE][(fileid - ROOT) % PAGE].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Table {
     fsid: u64,
     /// Generation that a number's first inode has.
@@ -154,11 +157,18 @@ pub(crate) struct Table {
     /// Each has the capacity of a page from the beginning; all but the last are full.
     pages: Vec<Vec<Slot>>,
     free: Vec<usize>,
+    pub(crate) changes: Changes,
 }
 
 impl Table {
     pub(crate) fn new(fsid: u64, first_generation: u32) -> Table {
-        Table { fsid, first_generation, pages: Vec::new(), free: Vec::new() }
+        Table {
+            fsid,
+            first_generation,
+            pages: Vec::new(),
+            free: Vec::new(),
+            changes: Changes::default(),
+        }
     }
 
     fn slot(&self, index: usize) -> Option<&Slot> {
@@ -184,7 +194,11 @@ impl Table {
     }
 
     /// Adds an inode that has the number and generation of [`Table::next`].
-    pub(crate) fn add(&mut self, inode: Inode) {
+    pub(crate) fn add(&mut self, mut inode: Inode) {
+        if self.changes.noted {
+            inode.marked = true;
+            self.changes.inodes.push(inode.fileid);
+        }
         match self.free.pop() {
             Some(index) => {
                 let slot = self.slot_mut(index).expect("what is free was used once");
@@ -208,6 +222,9 @@ impl Table {
         let inode = slot.inode.take()?;
         slot.generation = slot.generation.wrapping_add(1);
         self.free.push(index);
+        if self.changes.noted && !inode.marked {
+            self.changes.inodes.push(fileid);
+        }
         Some(inode)
     }
 
@@ -221,9 +238,8 @@ impl Table {
     }
 
     pub(crate) fn get_mut(&mut self, handle: Handle) -> Result<&mut Inode, Error> {
-        let index = self.index(handle)?;
-        let inode = self.slot_mut(index).and_then(|slot| slot.inode.as_mut());
-        inode.filter(|inode| inode.generation == handle.generation).ok_or(Error::Stale)
+        self.get(handle)?;
+        Ok(self.named_mut(handle.fileid))
     }
 
     fn index(&self, handle: Handle) -> Result<usize, Error> {
@@ -241,9 +257,15 @@ impl Table {
 
     /// The same, to be changed.
     pub(crate) fn named_mut(&mut self, fileid: u64) -> &mut Inode {
-        let slot = self.slot_mut((fileid - ROOT) as usize);
+        let index = (fileid - ROOT) as usize;
+        let slot = self.pages.get_mut(index / PAGE).and_then(|page| page.get_mut(index % PAGE));
         let inode = slot.and_then(|slot| slot.inode.as_mut());
-        inode.expect("a directory names only what exists")
+        let inode = inode.expect("a directory names only what exists");
+        if self.changes.noted && !inode.marked {
+            inode.marked = true;
+            self.changes.inodes.push(fileid);
+        }
+        inode
     }
 
     /// The same, where it is known to be a directory.
@@ -252,6 +274,42 @@ impl Table {
             Body::Directory(directory) => directory,
             _ => unreachable!("the caller saw that it is a directory"),
         }
+    }
+
+    /// An inode that may be gone.
+    pub(crate) fn find(&self, fileid: u64) -> Option<&Inode> {
+        self.slot(fileid.checked_sub(ROOT)? as usize)?.inode.as_ref()
+    }
+
+    /// Takes the mark from an inode that changed; `Err`: it is gone, and the generation of the
+    /// next one.
+    pub(crate) fn unmark(&mut self, fileid: u64) -> Result<&Inode, u32> {
+        let first_generation = self.first_generation;
+        let slot = self.slot_mut((fileid - ROOT) as usize).ok_or(first_generation)?;
+        let inode = slot.inode.as_mut().ok_or(slot.generation)?;
+        inode.marked = false;
+        Ok(inode)
+    }
+
+    /// Puts back an inode, or the generation that the next one there will have. Numbers come in
+    /// their order, none left out.
+    pub(crate) fn restore(&mut self, fileid: u64, inode: Result<Inode, u32>) {
+        debug_assert_eq!(fileid - ROOT, self.length() as u64);
+        match inode {
+            Ok(inode) => {
+                self.push(Slot { generation: inode.generation, inode: Some(inode) });
+            }
+            Err(generation) => {
+                self.free.push((fileid - ROOT) as usize);
+                self.push(Slot { generation, inode: None });
+            }
+        }
+    }
+
+    /// Numbers that had an inode and have none, with the generation of the next.
+    pub(crate) fn free_numbers(&self) -> impl Iterator<Item = (u64, u32)> {
+        let generation = |index: &usize| self.slot(*index).map(|slot| slot.generation);
+        self.free.iter().filter_map(move |index| Some((*index as u64 + ROOT, generation(index)?)))
     }
 
     /// Every inode, in the order of numbers.

@@ -144,7 +144,7 @@ impl FileSystem {
 
     /// Cookies are good for as long as the directory, so the verifier is that of the volume.
     fn cookie_verifier(&self) -> [u8; 8] {
-        self.options.instance.to_be_bytes()
+        self.birth.to_be_bytes()
     }
 
     fn page<E>(&self, directory: &Inode) -> Page<E> {

@@ -59,15 +59,28 @@ impl fmt::Debug for Piece {
 /// Pieces of a file, in order, that together are the range asked for: a gather list for a reply.
 /// Each is made when it is asked for; no list of them is allocated.
 #[derive(Clone, Debug)]
-pub struct Pieces<'a> {
-    sparse: &'a Sparse,
-    at: u64,
-    end: u64,
+pub struct Pieces<'a>(Source<'a>);
+
+#[derive(Clone, Debug)]
+enum Source<'a> {
+    Chunks {
+        sparse: &'a Sparse,
+        at: u64,
+        end: u64,
+    },
+    /// Bytes that were read from a storage, all at once.
+    One(Option<Piece>),
 }
 
 impl<'a> Pieces<'a> {
     pub(crate) fn of(sparse: &'a Sparse, offset: u64, length: u64) -> Pieces<'a> {
-        Pieces { sparse, at: offset, end: offset + length }
+        Pieces(Source::Chunks { sparse, at: offset, end: offset + length })
+    }
+
+    /// One piece that is all of these bytes.
+    pub(crate) fn owned(bytes: Arc<[u8]>) -> Pieces<'a> {
+        let to = bytes.len() as u32;
+        Pieces(Source::One(Some(Piece { chunk: Some(bytes), from: 0, to })))
     }
 }
 
@@ -75,12 +88,16 @@ impl Iterator for Pieces<'_> {
     type Item = Piece;
 
     fn next(&mut self) -> Option<Piece> {
-        if self.at >= self.end {
+        let (sparse, at, end) = match &mut self.0 {
+            Source::Chunks { sparse, at, end } => (sparse, at, *end),
+            Source::One(piece) => return piece.take(),
+        };
+        if *at >= end {
             return None;
         }
-        let from = (self.at % CHUNK_BYTES) as usize;
-        let wanted = (self.end - self.at).min(CHUNK_BYTES - from as u64) as usize;
-        let piece = match self.sparse.chunk(self.at / CHUNK_BYTES) {
+        let from = (*at % CHUNK_BYTES) as usize;
+        let wanted = (end - *at).min(CHUNK_BYTES - from as u64) as usize;
+        let piece = match sparse.chunk(*at / CHUNK_BYTES) {
             Some(bytes) if bytes.len() > from => Piece {
                 chunk: Some(Arc::clone(bytes)),
                 from: from as u32,
@@ -88,7 +105,7 @@ impl Iterator for Pieces<'_> {
             },
             _ => Piece::zeros(wanted),
         };
-        self.at += piece.len() as u64;
+        *at += piece.len() as u64;
         Some(piece)
     }
 }

@@ -107,6 +107,7 @@ impl FileSystem {
                 if moves_directory && elsewhere {
                     self.admit_subdirectory(to.0.fileid)?;
                 }
+                self.may_grow()?;
                 let more = entry_bytes(to.1).saturating_sub(entry_bytes(from.1));
                 self.space.admit(Cost { blocks: 0, memory_bytes: more })?;
             }
@@ -137,6 +138,7 @@ impl FileSystem {
         match replaced {
             Some(old) => {
                 let moves_directory = self.table.named(moved).directory().is_ok();
+                self.note_name(to.0.fileid, to.1);
                 let entries = self.table.directory_mut(to.0.fileid);
                 entries.replace(to.1, moved);
                 // Both are directories or neither: the count of directories stays. What left the
@@ -198,6 +200,7 @@ impl FileSystem {
         if inode.names >= self.options.links_max {
             return Err(Error::MLink);
         }
+        self.may_grow()?;
         self.space.admit(Cost { blocks: 0, memory_bytes: entry_bytes(name) })
     }
 }

@@ -15,3 +15,4 @@ mod scale;
 mod scene;
 mod space;
 mod steps;
+mod storage;

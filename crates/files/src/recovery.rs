@@ -1,0 +1,241 @@
+//! The tree back from its records.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::directory::Directory;
+use crate::file::File;
+use crate::inode::{Body, Inode, ROOT, Table, charge};
+use crate::record::{BodyRecord, Damage, InodeRecord, Record};
+use crate::{DataId, Error, FileSystem, Options, Storage};
+
+/// Collects records in the order in which they were kept, and gives the file system that they
+/// describe.
+#[derive(Debug)]
+pub struct Recovery {
+    options: Options,
+    volume: Option<(u64, u64)>,
+    /// inodes[fileid]; `Err`: no inode, and the generation of the next.
+    inodes: BTreeMap<u64, Result<Inode, u32>>,
+    /// names[directory][name] = (cookie, fileid)
+    names: BTreeMap<u64, Names>,
+}
+
+type Names = BTreeMap<Box<[u8]>, (u64, u64)>;
+
+impl Recovery {
+    /// Nothing yet. Of the options `fsid`, `root` and `made` are those of the volume when it was
+    /// made, and what is said here of them is not looked at.
+    pub fn new(options: Options) -> Recovery {
+        Recovery { options, volume: None, inodes: BTreeMap::new(), names: BTreeMap::new() }
+    }
+
+    /// Applies a unit of records: what was given to [`Storage::append`], or one of the units of
+    /// [`Storage::replace`].
+    pub fn apply(&mut self, unit: &[u8]) -> Result<(), Damage> {
+        let mut rest = unit;
+        while !rest.is_empty() {
+            let record = Record::take(&mut rest)?;
+            self.apply_one(record)?;
+        }
+        Ok(())
+    }
+
+    fn apply_one(&mut self, record: Record<'_>) -> Result<(), Damage> {
+        match record {
+            Record::Volume { fsid, birth } => self.volume = Some((fsid, birth)),
+            Record::Inode(inode) => self.put_inode(&inode),
+            Record::Gone { fileid, generation } => {
+                self.names.remove(&fileid);
+                self.inodes.insert(fileid, Err(generation));
+            }
+            Record::Name { directory, cookie, fileid, name } => {
+                self.names_of(directory)?.insert(name.into(), (cookie, fileid));
+            }
+            Record::NoName { directory, name } => {
+                self.names_of(directory)?.remove(name);
+            }
+        }
+        Ok(())
+    }
+
+    fn names_of(&mut self, fileid: u64) -> Result<&mut Names, Damage> {
+        match self.inodes.get(&fileid) {
+            Some(Ok(inode)) if inode.directory().is_ok() => {
+                Ok(self.names.entry(fileid).or_default())
+            }
+            _ => Err(Damage(format!("a name in inode {fileid}, which is no directory"))),
+        }
+    }
+
+    fn put_inode(&mut self, record: &InodeRecord<'_>) {
+        let generation = self.inodes.get(&record.fileid).map(|inode| {
+            inode.as_ref().map_or_else(|generation| *generation, |inode| inode.generation)
+        });
+        if generation != Some(record.generation) {
+            self.names.remove(&record.fileid);
+        }
+        let body = match &record.body {
+            BodyRecord::File { size, exclusive } => {
+                let mut file = File::default();
+                file.exclusive = *exclusive;
+                file.set_size(*size);
+                Body::File(file)
+            }
+            BodyRecord::Directory { parent, next_cookie } => {
+                let mut directory = Directory::new(*parent, self.options.instance);
+                directory.set_next_cookie(*next_cookie);
+                Body::Directory(directory)
+            }
+            BodyRecord::Symlink(text) => Body::Symlink((*text).into()),
+            BodyRecord::Special(kind, rdev) => Body::Special(*kind, *rdev),
+        };
+        let inode = Inode {
+            fileid: record.fileid,
+            generation: record.generation,
+            mode: record.mode,
+            uid: record.uid,
+            gid: record.gid,
+            names: record.names,
+            atime: record.atime,
+            mtime: record.mtime,
+            ctime: record.ctime,
+            marked: false,
+            body,
+        };
+        self.inodes.insert(record.fileid, Ok(inode));
+    }
+
+    /// The data that the files of the tree have, each with the file's size.
+    pub fn data(&self) -> impl Iterator<Item = (DataId, u64)> {
+        self.inodes.values().filter_map(|inode| match inode {
+            Ok(Inode { fileid, generation, body: Body::File(file), .. }) => {
+                Some((DataId { fileid: *fileid, generation: *generation }, file.size()))
+            }
+            _ => None,
+        })
+    }
+
+    /// Says where the data of a file lies, in bytes from its beginning, below its size. A file
+    /// of which nothing is said has none.
+    pub fn found(&mut self, data: DataId, ranges: &[Range<u64>]) {
+        if let Some(Ok(Inode { body: Body::File(file), .. })) = self.inodes.get_mut(&data.fileid) {
+            file.outside = true;
+            for range in ranges {
+                file.note_written(range.start, range.end.min(file.size()) - range.start);
+            }
+        }
+    }
+
+    /// The file system, if its parts fit together. It has no storage yet.
+    pub fn finish(mut self) -> Result<FileSystem, Damage> {
+        let Some((fsid, birth)) = self.volume else {
+            return Err(Damage("no record that says which volume it is".into()));
+        };
+        let names = self.enter_names()?;
+        self.check_names(&names)?;
+        let options = Options { fsid, ..self.options };
+        let mut fs = FileSystem::of(options, birth);
+        let (mut inodes, mut next) = (0, ROOT);
+        fs.table = Table::new(fsid, FileSystem::first_generation(birth));
+        for (fileid, inode) in self.inodes {
+            // Numbers that a crash left unused were never known to anybody.
+            for unused in next..fileid {
+                fs.table.restore(unused, Err(FileSystem::first_generation(birth)));
+            }
+            next = fileid + 1;
+            if let Ok(inode) = &inode {
+                inodes += 1;
+                let charge = charge(inode);
+                fs.space.used_blocks += charge.blocks;
+                fs.space.memory_bytes += charge.memory_bytes;
+            }
+            fs.table.restore(fileid, inode);
+        }
+        fs.space.inodes = inodes;
+        Ok(fs)
+    }
+
+    /// Puts the names into their directories and gives the count of names that each inode has.
+    fn enter_names(&mut self) -> Result<BTreeMap<u64, u32>, Damage> {
+        let mut counts = BTreeMap::new();
+        for (directory, names) in std::mem::take(&mut self.names) {
+            let mut names: Vec<(u64, u64, Box<[u8]>)> =
+                names.into_iter().map(|(name, (cookie, fileid))| (cookie, fileid, name)).collect();
+            names.sort_unstable();
+            let mut subdirectories = 0;
+            for (_, fileid, name) in &names {
+                let what = || format!("the name {} in directory {directory}", name.escape_ascii());
+                let Some(Ok(named)) = self.inodes.get(fileid) else {
+                    let what = what();
+                    return Err(Damage(format!("{what} means inode {fileid}, which is none")));
+                };
+                if let Ok(inside) = named.directory() {
+                    if inside.parent != directory || *fileid == directory {
+                        let parent = inside.parent;
+                        let what = what();
+                        return Err(Damage(format!(
+                            "{what} means directory {fileid}, which lies in {parent}"
+                        )));
+                    }
+                    subdirectories += 1;
+                }
+                *counts.entry(*fileid).or_insert(0u32) += 1;
+            }
+            let Some(Ok(Inode { body: Body::Directory(entries), .. })) =
+                self.inodes.get_mut(&directory)
+            else {
+                return Err(Damage(format!("names in inode {directory}, which is no directory")));
+            };
+            entries.subdirectories = subdirectories;
+            for (cookie, fileid, name) in names {
+                if !entries.restore(&name, fileid, cookie) {
+                    let name = name.escape_ascii();
+                    return Err(Damage(format!(
+                        "the name {name} in directory {directory} has a cookie, {cookie}, that \
+                         another name has too"
+                    )));
+                }
+            }
+        }
+        Ok(counts)
+    }
+
+    fn check_names(&self, names: &BTreeMap<u64, u32>) -> Result<(), Damage> {
+        match self.inodes.get(&ROOT) {
+            Some(Ok(root)) if root.directory().is_ok() => {}
+            _ => return Err(Damage("no root directory".into())),
+        }
+        for inode in self.inodes.values().flatten() {
+            let found = names.get(&inode.fileid).copied().unwrap_or(0);
+            let expected = if inode.fileid == ROOT { 0 } else { inode.names };
+            if found != expected || (inode.fileid != ROOT && found == 0) {
+                return Err(Damage(format!(
+                    "inode {} should have {expected} names and has {found}",
+                    inode.fileid
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FileSystem {
+    /// Keeps this file system in a storage from now on, beginning with all that is there. Data in
+    /// memory is not taken along: for a file system that is new or comes from a [`Recovery`].
+    ///
+    /// # Errors
+    /// Where the storage fails; the volume is then not kept.
+    pub fn keep_in(mut self, storage: Arc<dyn Storage>) -> Result<FileSystem, Error> {
+        for inode in self.table.all() {
+            if let Body::File(file) = &inode.body {
+                debug_assert_eq!(file.held_in_memory().blocks, 0, "its data would be lost");
+            }
+        }
+        self.table.changes.noted = true;
+        self.storage = Some(storage);
+        self.keep_all()?;
+        Ok(self)
+    }
+}

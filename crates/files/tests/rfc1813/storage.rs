@@ -1,0 +1,304 @@
+//! A volume that is kept in a storage: what comes back from its records and data.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use files::{DataId, Error, FileSystem, Options, Recovery, Stability, Storage};
+use proptest::prelude::*;
+use units::Bytes;
+
+use crate::scene::*;
+use crate::steps::{apply, steps, tree};
+
+/// Bytes of each file, records, and what is to fail.
+#[derive(Debug, Default)]
+struct Kept(Mutex<State>);
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    data: BTreeMap<DataId, Vec<u8>>,
+    forgotten: Vec<DataId>,
+    units: Vec<Vec<u8>>,
+    fails: Option<Error>,
+    full: bool,
+}
+
+impl Kept {
+    fn fail(&self, with: Option<Error>) {
+        self.0.lock().unwrap().fails = with;
+    }
+
+    fn state(&self) -> Result<std::sync::MutexGuard<'_, State>, Error> {
+        let state = self.0.lock().unwrap();
+        state.fails.map_or(Ok(()), Err)?;
+        Ok(state)
+    }
+}
+
+impl Storage for Kept {
+    fn read(&self, data: DataId, offset: u64, into: &mut [u8]) -> Result<(), Error> {
+        let state = self.state()?;
+        let bytes = state.data.get(&data).and_then(|bytes| bytes.get(offset as usize..));
+        let bytes = bytes.unwrap_or_default();
+        let length = bytes.len().min(into.len());
+        into[..length].copy_from_slice(&bytes[..length]);
+        Ok(())
+    }
+
+    fn write(&self, data: DataId, offset: u64, bytes: &[u8], _: bool) -> Result<(), Error> {
+        let mut state = self.state()?;
+        assert!(!state.forgotten.contains(&data), "{data:?} was given up");
+        let kept = state.data.entry(data).or_default();
+        let end = offset as usize + bytes.len();
+        kept.resize(kept.len().max(end), 0);
+        kept[offset as usize..end].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn cut(&self, data: DataId, size: u64) -> Result<(), Error> {
+        let mut state = self.state()?;
+        if let Some(kept) = state.data.get_mut(&data) {
+            kept.truncate(size as usize);
+        }
+        Ok(())
+    }
+
+    fn commit(&self, _: DataId) -> Result<(), Error> {
+        self.state().map(|_| ())
+    }
+
+    fn forget(&self, data: DataId) {
+        self.0.lock().unwrap().forgotten.push(data);
+    }
+
+    fn append(&self, records: &[u8], _: bool) -> Result<(), Error> {
+        let mut state = self.state()?;
+        state.units.push(records.to_vec());
+        for data in std::mem::take(&mut state.forgotten) {
+            state.data.remove(&data);
+        }
+        Ok(())
+    }
+
+    fn replace(&self, units: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Error> {
+        let mut state = self.state()?;
+        state.units = units.collect();
+        Ok(())
+    }
+
+    fn wants_replacing(&self) -> bool {
+        self.0.lock().unwrap().units.len() > 20
+    }
+
+    fn room(&self) -> Result<(), Error> {
+        if self.0.lock().unwrap().full { Err(Error::NoSpc) } else { Ok(()) }
+    }
+}
+
+fn kept(options: Options) -> (FileSystem, Arc<Kept>) {
+    let storage = Arc::new(Kept::default());
+    (FileSystem::new(options).keep_in(storage.clone()).unwrap(), storage)
+}
+
+/// The file system that a start after a crash finds.
+fn recovered(storage: &Kept, options: Options) -> FileSystem {
+    let state = storage.0.lock().unwrap().clone();
+    let mut recovery = Recovery::new(options);
+    for unit in &state.units {
+        recovery.apply(unit).unwrap();
+    }
+    let files: Vec<(DataId, u64)> = recovery.data().collect();
+    let mut data = BTreeMap::new();
+    for (id, size) in files {
+        if let Some(mut bytes) = state.data.get(&id).cloned() {
+            bytes.truncate(size as usize);
+            let blocks = bytes.chunks(4096).enumerate().filter(|(_, b)| b.iter().any(|b| *b > 0));
+            let ranges: Vec<std::ops::Range<u64>> =
+                blocks.map(|(i, b)| i as u64 * 4096..i as u64 * 4096 + b.len() as u64).collect();
+            recovery.found(id, &ranges);
+            data.insert(id, bytes);
+        }
+    }
+    let again = Arc::new(Kept(Mutex::new(State { data, ..State::default() })));
+    recovery.finish().unwrap().keep_in(again).unwrap()
+}
+
+fn later() -> Options {
+    Options { fsid: 1, instance: 99, root: (7, 7, 0), made: at(77), ..options() }
+}
+
+/// Everything that a client can see of every object, by its handle.
+fn everything(fs: &FileSystem) -> Vec<(files::Handle, files::Attributes, u64)> {
+    let mut all = vec![(fs.root(), fs.getattr(fs.root()).unwrap(), 0)];
+    let mut at = 0;
+    while let Some((directory, attributes, _)) = all.get(at).copied() {
+        at += 1;
+        if attributes.kind == files::Kind::Directory {
+            let page = fs.readdirplus(directory, 2, page_verifier(fs), 65_536, 65_536, &ROOT);
+            for plus in page.unwrap().entries {
+                let object = plus.object.unwrap();
+                all.push((object.handle, object.attributes, plus.entry.cookie));
+            }
+        }
+    }
+    all
+}
+
+fn page_verifier(fs: &FileSystem) -> [u8; 8] {
+    fs.readdir(fs.root(), 0, [0; 8], 4096, &ROOT).unwrap().verifier
+}
+
+#[test]
+fn handles_cookies_and_their_verifier_outlive_a_restart_and_the_write_verifier_does_not() {
+    let (mut fs, storage) = kept(options());
+    let root = fs.root();
+    let inner = directory(&mut fs, root, "d");
+    let file = file_in(&mut fs, inner, "f").handle;
+    write(&mut fs, file, 5000, &[3; 10_000]);
+    fs.sync().unwrap();
+    let again = recovered(&storage, later());
+    again.check();
+    assert_eq!(everything(&again), everything(&fs));
+    assert_eq!(page_verifier(&again), page_verifier(&fs));
+    assert_eq!(text(&again, file), text(&fs, file));
+    assert_eq!((again.root(), again.used()), (fs.root(), fs.used()));
+    assert_ne!(again.write_verifier(), fs.write_verifier());
+}
+
+#[test]
+fn a_handle_of_a_removed_file_is_stale_after_a_restart_also_when_its_number_is_used_again() {
+    let (mut fs, storage) = kept(options());
+    let gone = file(&mut fs, "gone");
+    fs.remove(fs.root(), b"gone", &ROOT, at(3)).result.unwrap();
+    fs.sync().unwrap();
+    let mut again = recovered(&storage, later());
+    assert_eq!(again.getattr(gone), Err(Error::Stale));
+    let new = file(&mut again, "new");
+    assert_eq!(new.fileid, gone.fileid);
+    assert_eq!(again.getattr(gone), Err(Error::Stale));
+}
+
+#[test]
+fn what_was_not_handed_over_is_lost_whole() {
+    let (mut fs, storage) = kept(options());
+    file(&mut fs, "kept");
+    fs.sync().unwrap();
+    let before = tree(&fs);
+    let lost = file(&mut fs, "lost");
+    fs.rename((fs.root(), b"kept"), (fs.root(), b"other"), &ROOT, at(4)).result.unwrap();
+    let again = recovered(&storage, later());
+    assert_eq!(tree(&again), before);
+    assert_eq!(again.getattr(lost), Err(Error::Stale));
+}
+
+#[test]
+fn a_write_that_the_storage_refuses_is_refused_and_leaves_the_file_as_it_was() {
+    for error in [Error::NoSpc, Error::Io] {
+        let (mut fs, storage) = kept(options());
+        let file = file(&mut fs, "f");
+        write(&mut fs, file, 0, b"abc");
+        let before = fs.getattr(file);
+        storage.fail(Some(error));
+        let refused = fs.write(file, 0, b"xyz", Stability::FileSync, &ROOT, at(9)).result;
+        assert_eq!(refused.err(), Some(error));
+        storage.fail(None);
+        assert_eq!((fs.getattr(file), text(&fs, file)), (before, b"abc".to_vec()));
+        fs.check();
+        fs.sync().unwrap();
+    }
+}
+
+#[test]
+fn a_commit_that_fails_tells_every_client_to_write_again() {
+    let (mut fs, storage) = kept(options());
+    let file = file(&mut fs, "f");
+    let written = fs.write(file, 0, b"abc", Stability::Unstable, &ROOT, at(4)).result.unwrap();
+    assert_eq!(written.committed, Stability::Unstable);
+    storage.fail(Some(Error::Io));
+    assert_eq!(fs.commit(file, 0, 0).result, Err(Error::Io));
+    storage.fail(None);
+    assert_ne!(fs.commit(file, 0, 0).result, Ok(written.verifier));
+}
+
+#[test]
+fn after_records_could_not_be_kept_nothing_changes_any_more_and_reading_goes_on() {
+    let (mut fs, storage) = kept(options());
+    let kept = file(&mut fs, "f");
+    write(&mut fs, kept, 0, b"abc");
+    fs.sync().unwrap();
+    file(&mut fs, "g");
+    storage.fail(Some(Error::Io));
+    assert_eq!(fs.sync(), Err(Error::Io));
+    storage.fail(None);
+    assert_eq!(fs.sync(), Err(Error::Io));
+    let root = fs.root();
+    assert_eq!(fs.remove(root, b"f", &ROOT, at(5)).result, Err(Error::Io));
+    assert_eq!(fs.setattr(kept, &mode(0), None, &ROOT, at(5)).result, Err(Error::Io));
+    let written = fs.write(kept, 0, b"x", Stability::Unstable, &ROOT, at(5)).result;
+    assert_eq!(written.err(), Some(Error::Io));
+    assert_eq!(text(&fs, kept), b"abc");
+}
+
+#[test]
+fn where_no_record_fits_nothing_new_is_made_and_removing_goes_on() {
+    let (mut fs, storage) = kept(options());
+    let root = fs.root();
+    let old = file(&mut fs, "f");
+    storage.0.lock().unwrap().full = true;
+    let made = fs.mkdir(root, b"d", &mode(0o777), &ROOT, at(3)).result;
+    assert_eq!(made, Err(Error::NoSpc));
+    let linked = fs.link(old, root, b"l", &ROOT, at(3)).result;
+    assert_eq!(linked, Err(Error::NoSpc));
+    assert_eq!(fs.remove(root, b"f", &ROOT, at(3)).result, Ok(()));
+    fs.sync().unwrap();
+}
+
+#[test]
+fn records_that_contradict_each_other_are_told() {
+    let (mut fs, storage) = kept(options());
+    let root = fs.root();
+    let inner = directory(&mut fs, root, "d");
+    file_in(&mut fs, inner, "f");
+    fs.sync().unwrap();
+    let units = storage.0.lock().unwrap().units.clone();
+    let told = |units: &[Vec<u8>]| {
+        let mut recovery = Recovery::new(later());
+        let applied = units.iter().try_for_each(|unit| recovery.apply(unit));
+        applied.and_then(|()| recovery.finish()).expect_err("it is damaged").to_string()
+    };
+    assert_eq!(told(&[]), "no record that says which volume it is");
+    assert!(told(&units[1..]).contains("no record that says which volume"));
+    let mut foreign = units.clone();
+    foreign.push(vec![200]);
+    assert_eq!(told(&foreign), "a record of kind 200, which this version does not know");
+    let mut cut = units.clone();
+    cut.last_mut().unwrap().pop();
+    assert_eq!(told(&cut), "a record that ends in its middle");
+}
+
+proptest! {
+    #[test]
+    fn at_every_sync_the_storage_has_the_whole_tree(
+        steps in proptest::collection::vec((steps(), 0..3u8), 1..60)
+    ) {
+        let limits = Options { quota: Bytes::mib(1), ..options() };
+        let (mut fs, storage) = kept(limits);
+        let mut memory = FileSystem::new(limits);
+        for (step, what) in &steps {
+            let stability = if *what == 0 { Stability::FileSync } else { Stability::Unstable };
+            let result = apply(&mut fs, step, stability);
+            prop_assert_eq!(result, apply(&mut memory, step, stability));
+            prop_assert_eq!(fs.used(), memory.used());
+            if *what < 2 {
+                fs.sync().unwrap();
+                let again = recovered(&storage, later());
+                again.check();
+                prop_assert_eq!(everything(&again), everything(&fs));
+                prop_assert_eq!(tree(&again), tree(&memory));
+                prop_assert_eq!(again.used(), memory.used());
+            }
+            fs.check();
+        }
+        prop_assert_eq!(everything(&fs), everything(&memory));
+    }
+}
