@@ -39,6 +39,7 @@
 //! flow_ops = "65k/s"
 //! refill_interval = "10ms"       # the burst is a share of it that the catalogue states
 //! outstanding_per_connection = 128
+//! enforced = true                # false: no limit is in force, to measure the service itself
 //!
 //! [delay]                        # without it none
 //! seed = 1
@@ -69,7 +70,7 @@ use crate::rules::{Rule, Subject, check};
 
 /// Our choice: no source states the interval at which the service refills its tokens. The shorter
 /// it is, the more evenly requests go; with this one the burst at 64 MiB/s is nearly a MiB.
-const REFILL_INTERVAL_NS: u64 = 10_000_000;
+pub(crate) const REFILL_INTERVAL_NS: u64 = 10_000_000;
 
 /// What the service is to be.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,11 +115,16 @@ pub struct ServiceLimits {
     pub burst_ns: u64,
     /// Requests of one connection that are worked on; beyond it the service stops reading.
     pub outstanding_per_connection: u64,
+    /// False: limits are told but hold nothing back, so that the service itself can be measured.
+    pub enforced: bool,
 }
 
 impl ServiceLimits {
-    /// Limits with the burst that holds for everything.
+    /// Limits with the burst that holds for everything; none where they are not enforced.
     pub fn limits(&self, throughput: Option<KibPerSec>, ops: Option<NonZeroU64>) -> Limits {
+        if !self.enforced {
+            return Limits::default();
+        }
         let rate = |per_s| Rate { per_s, burst_ns: self.burst_ns };
         let bytes = throughput.and_then(|limit| NonZeroU64::new(limit.bytes_per_s()));
         Limits { bytes: bytes.map(rate), ops: ops.map(rate) }
@@ -410,6 +416,9 @@ impl Walk<'_, '_> {
             burst_ns: refill_ns.saturating_mul(percent) / 100,
             outstanding_per_connection: outstanding
                 .unwrap_or(self.catalog.limit(LimitName::OutstandingPerConnectionMax)),
+            enforced: fields
+                .word("enforced", mistakes, &[("true", true), ("false", false)])
+                .unwrap_or(true),
         };
         fields.finish(mistakes);
         limits

@@ -80,6 +80,7 @@ impl<'t, 'i> Fields<'t, 'i> {
         let value = match node.get_ref() {
             DeValue::String(text) => read(text.trim()),
             DeValue::Integer(number) if number.radix() == 10 => read(number.as_str()),
+            DeValue::Boolean(value) => read(if *value { "true" } else { "false" }),
             _ => None,
         };
         if value.is_none() {

@@ -29,6 +29,7 @@ pub mod gcra;
 pub mod live;
 pub mod model;
 pub mod notice;
+pub mod one_volume;
 mod outgoing;
 pub mod peer;
 mod procedures;

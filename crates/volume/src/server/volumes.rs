@@ -4,7 +4,6 @@ use files::{FileSystem, Options, Unstable};
 use units::Bytes;
 
 use super::Server;
-use crate::export_rules::ExportRules;
 use crate::exports::{Export, VolumeIndex, fsid_of};
 use crate::model::Volume;
 
@@ -36,7 +35,7 @@ impl Server {
             self.exports.remove(index);
             self.volumes[index.get()] = None;
         }
-        for volume in &wanted.volumes {
+        for (volume, rules) in wanted.volumes.iter().zip(&config.rules) {
             let at = |(index, name): (usize, &str)| {
                 volume.endpoints.iter().any(|endpoint| endpoint == name).then_some(index)
             };
@@ -46,11 +45,11 @@ impl Server {
                 && let Some(export) = self.exports.get_mut(index)
             {
                 export.files.set_quota(volume.quota);
-                export.endpoints = endpoints;
+                (export.endpoints, export.rules) = (endpoints, rules.clone());
                 continue;
             }
             let files = FileSystem::new(self.options_of(now_ns, volume));
-            let (name, rules) = (volume.name.clone(), ExportRules::default());
+            let (name, rules) = (volume.name.clone(), rules.clone());
             let added = self.exports.add(Export { name, files, rules, endpoints });
             match added {
                 Ok(index) => {

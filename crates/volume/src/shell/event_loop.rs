@@ -220,6 +220,7 @@ impl EventLoop {
             now_ns,
             witness: self.server.service().witness().clone(),
             account: self.server.service().account().clone(),
+            limits_enforced: self.server.service().config().limits.enforced,
             connections: self.server.connections(),
             held: self.server.held(),
             turns: self.turns,

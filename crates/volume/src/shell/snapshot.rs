@@ -14,6 +14,8 @@ pub struct Snapshot {
     pub witness: Witness,
     /// The account in force.
     pub account: LiveAccount,
+    /// Limits are in force.
+    pub limits_enforced: bool,
     /// Connections that are open.
     pub connections: usize,
     /// Replies that limits or delays hold.
@@ -38,7 +40,8 @@ impl Snapshot {
         list(out, "volumes", self.witness.volumes(), |out, name| {
             let Some(volume) = account.volume(name) else { return Ok(()) };
             write!(out, ",\"quota_bytes\":{}", volume.quota.get())?;
-            match self.account.throughput_limit(volume) {
+            let limit = self.account.throughput_limit(volume);
+            match limit.filter(|_| self.limits_enforced) {
                 Some(limit) => {
                     write!(out, ",\"throughput_limit_bytes_per_s\":{}", limit.bytes_per_s())
                 }

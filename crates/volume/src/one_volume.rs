@@ -1,0 +1,178 @@
+//! The description of an account with one volume, for whoever has no file.
+//!
+//! For: the flags of the command line, and the volume that is measured where nothing else is named.
+//! Pool and account are made as large as the volume needs. Not for: more than one volume; that is
+//! `config.rs`.
+
+use std::net::SocketAddr;
+
+use cloud::catalog::Catalog;
+use cloud::row::LimitName;
+use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
+use cloud::throughput::KibPerSec;
+use units::Bytes;
+
+use crate::config::{Config, Endpoint, REFILL_INTERVAL_NS, ServiceLimits};
+use crate::delay::{DelayModel, Distance, Distribution};
+use crate::export_rules::ExportRules;
+use crate::model::{Account, NetworkFeatures, Pool, Volume};
+use crate::rules::{Breach, check};
+
+/// A volume and all that holds for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OneVolume {
+    /// What it is called; its export is this behind a "/".
+    pub name: String,
+    /// Its size, of which an auto pool makes its throughput limit.
+    pub quota: Bytes,
+    /// Of its pool.
+    pub level: ServiceLevel,
+    /// Its limit, if that is not to follow from the quota; the pool is a manual one then.
+    pub throughput: Option<KibPerSec>,
+    /// Where it is served; port 0 is any that is free.
+    pub address: SocketAddr,
+    /// Of each network flow.
+    pub flow_throughput: Option<KibPerSec>,
+    /// Whether limits are in force.
+    pub enforced: bool,
+    /// The time that storage takes to read.
+    pub read: Distribution,
+    /// The time that storage takes to write.
+    pub write: Distribution,
+}
+
+impl OneVolume {
+    /// The description.
+    ///
+    /// # Errors
+    /// All rules that it breaks.
+    pub fn config(&self, catalog: &Catalog) -> Result<Config, Vec<Breach>> {
+        let limit = |name| catalog.limit(name);
+        let pool = self.pool(catalog);
+        let manual = pool.qos == QosType::Manual;
+        let throughput = self.throughput.or(pool.throughput).filter(|_| manual);
+        let account = Account {
+            name: "account".to_owned(),
+            capacity_quota: Bytes::gib(limit(LimitName::RegionCapacityMax)).max(pool.size),
+            cool_down_s: limit(LimitName::LevelCoolDown),
+            volumes: vec![Volume {
+                name: self.name.clone(),
+                pool: pool.name.clone(),
+                kind: VolumeKind::Regular,
+                network: NetworkFeatures::Standard,
+                quota: self.quota,
+                throughput,
+                endpoints: vec!["endpoint".to_owned()],
+            }],
+            pools: vec![pool],
+        };
+        let broken = check(catalog, &account);
+        if !broken.is_empty() {
+            return Err(broken);
+        }
+        Ok(Config {
+            account,
+            endpoints: vec![Endpoint {
+                name: "endpoint".to_owned(),
+                address: self.address,
+                distance: Distance::Near,
+                throughput: None,
+                ops: None,
+            }],
+            ops: vec![None],
+            rules: vec![ExportRules::default()],
+            limits: ServiceLimits {
+                flow_throughput: self.flow_throughput,
+                flow_ops: None,
+                burst_ns: REFILL_INTERVAL_NS * limit(LimitName::BurstOfRefill) / 100,
+                outstanding_per_connection: limit(LimitName::OutstandingPerConnectionMax),
+                enforced: self.enforced,
+            },
+            delay: DelayModel {
+                seed: 1,
+                far_read: self.read.clone(),
+                far_write: self.write.clone(),
+                read: self.read.clone(),
+                write: self.write.clone(),
+            },
+        })
+    }
+
+    /// A pool that is large enough for the quota and for the throughput.
+    fn pool(&self, catalog: &Catalog) -> Pool {
+        let limit = |name| catalog.limit(name);
+        let facts = catalog.level(self.level);
+        let wanted = self.throughput.map_or(0, KibPerSec::get);
+        let (bought, per_gib) = match facts.throughput {
+            Some(rate) => (None, rate.limit(1).get()),
+            None => {
+                let step = limit(LimitName::FlexibleThroughputStep);
+                let least = limit(LimitName::FlexibleThroughputBaseline);
+                let bought = wanted.max(least).next_multiple_of(step);
+                (Some(KibPerSec::new(bought)), limit(LimitName::FlexibleThroughputMaxPerTib) >> 10)
+            }
+        };
+        let for_throughput = Bytes::gib(wanted.div_ceil(per_gib.max(1)));
+        let least = Bytes::gib(limit(LimitName::PoolSizeMin));
+        let step = Bytes::gib(limit(LimitName::PoolSizeStep));
+        let size = self.quota.max(for_throughput).max(least).get();
+        let manual = self.throughput.is_some() || !facts.qos.contains(&QosType::Auto);
+        Pool {
+            name: "pool".to_owned(),
+            level: self.level,
+            size: Bytes::new(size.checked_next_multiple_of(step.get()).unwrap_or(size)),
+            qos: if manual { QosType::Manual } else { QosType::Auto },
+            throughput: bought,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(level: ServiceLevel, quota: Bytes, throughput: Option<u64>) -> Result<String, String> {
+        let catalog = Catalog::embedded();
+        let one = OneVolume {
+            name: "vol1".to_owned(),
+            quota,
+            level,
+            throughput: throughput.and_then(KibPerSec::from_mib),
+            address: "127.0.0.1:0".parse().unwrap(),
+            flow_throughput: None,
+            enforced: true,
+            read: Distribution::Constant { ns: 0 },
+            write: Distribution::Constant { ns: 0 },
+        };
+        let config = one.config(&catalog).map_err(|broken| broken[0].to_string())?;
+        let volume = &config.account.volumes[0];
+        Ok(config.account.throughput_limit(&catalog, volume).unwrap().to_string())
+    }
+
+    #[test]
+    fn the_limit_follows_from_the_quota_or_is_what_is_asked_for() {
+        use ServiceLevel::{Flexible, Premium, Standard, Ultra};
+        for (level, gib, throughput, expected) in [
+            (Premium, 1 << 10, None, "64 MiB/s"),
+            (Premium, 100, None, "6.25 MiB/s"),
+            (Standard, 100 << 10, None, "1600 MiB/s"),
+            (Premium, 100, Some(4500), "4500 MiB/s"),
+            (Ultra, 50 << 10, Some(1), "1 MiB/s"),
+            (Flexible, 100, None, "128 MiB/s"),
+            (Flexible, 100, Some(4000), "4000 MiB/s"),
+        ] {
+            let seen = limit(level, Bytes::gib(gib), throughput);
+            assert_eq!(seen.as_deref(), Ok(expected), "{level} {gib} GiB {throughput:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_pool_can_give_is_refused_with_the_rule() {
+        for (quota, throughput) in [(Bytes::gib(1), None), (Bytes::gib(200 << 10), None)] {
+            let broken = limit(ServiceLevel::Premium, quota, throughput).unwrap_err();
+            assert!(broken.starts_with("volume `vol1`: "), "{broken}");
+        }
+        let broken = limit(ServiceLevel::Premium, Bytes::gib(1024), Some(5000)).unwrap_err();
+        assert!(broken.contains("4500 MiB/s"), "{broken}");
+    }
+}
