@@ -2,11 +2,13 @@
 //!
 //! A command is added as a variant of [`Command`] with its arguments beside it and a file of its
 //! name in `commands/`. Places are kept for tune, size, predict, check, compare, import, vdbench,
-//! fio, volume, agent and web.
+//! fio, agent and web. The table of `volume` is in `volume_args.rs`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::volume_args::VolumeCommand;
 
 /// Measures what a file store delivers, and keeps the numbers with their raw data.
 #[derive(Debug, Parser)]
@@ -104,6 +106,9 @@ pub(crate) enum Command {
     /// List the built-in profiles, or print one as a starting point.
     #[command(after_help = PROFILES_EXAMPLES)]
     Profiles(ProfilesArguments),
+    /// Serve emulated volumes over NFS, or show what such a service saw.
+    #[command(subcommand, disable_help_subcommand = true, after_help = VOLUME_EXAMPLES)]
+    Volume(VolumeCommand),
     /// Print the JSON Schema of the experiment file, for editors.
     #[command(after_help = "Examples:\n  fourcorners schema > fourcorners.schema.json")]
     Schema,
@@ -136,6 +141,11 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   fourcorners report last
   fourcorners report last --output vol1.html";
+
+const VOLUME_EXAMPLES: &str = "\
+Examples:
+  fourcorners volume serve             a volume of 1 TiB, limited to 64 MiB/s
+  fourcorners volume stat              what the service saw";
 
 const PROFILES_EXAMPLES: &str = "\
 Examples:

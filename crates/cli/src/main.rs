@@ -16,6 +16,7 @@ mod live;
 mod plan_text;
 mod refusal;
 mod terminal;
+mod volume_args;
 
 use std::process::ExitCode;
 

@@ -262,6 +262,12 @@ impl Drop for Running {
     }
 }
 
+/// Half of this host's memory: what volumes may take where nobody says anything.
+pub fn half_of_memory() -> Bytes {
+    let info = rustix::system::sysinfo();
+    Bytes::new((info.totalram as u64).saturating_mul(u64::from(info.mem_unit)) / 2)
+}
+
 fn listen(address: SocketAddr, what: &str) -> Result<TcpListener, Error> {
     let failed = |source| Error::Listen { address, what: what.to_owned(), source };
     let listener = TcpListener::bind(address).map_err(failed)?;

@@ -84,7 +84,7 @@ const TABLE: &[Row] = &[
         package: "cli",
         may_import: &[
             "units", "workload", "metrics", "analysis", "uring", "target", "engine", "host",
-            "store", "runner", "report",
+            "store", "runner", "report", "cloud", "volume",
         ],
         never: "the simulator is for tests",
     },

@@ -10,6 +10,9 @@ mod report;
 mod run;
 mod schema;
 mod show;
+mod volume_config;
+mod volume_serve;
+mod volume_stat;
 
 use std::path::PathBuf;
 
@@ -19,6 +22,7 @@ use store::Store;
 use crate::args::{Command, IdArgument, StoreArguments};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::Terminal;
+use crate::volume_args::VolumeCommand;
 
 /// Does what the arguments ask for.
 pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
@@ -31,6 +35,8 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Report(arguments) => report::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Profiles(arguments) => profiles::run(&arguments),
+        Command::Volume(VolumeCommand::Serve(arguments)) => volume_serve::run(&arguments, terminal),
+        Command::Volume(VolumeCommand::Stat(arguments)) => volume_stat::run(&arguments),
         Command::Schema => schema::run(),
     }
 }

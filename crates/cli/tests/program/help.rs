@@ -8,13 +8,28 @@ use crate::harness::Place;
 #[test]
 fn the_help_of_every_command_is_as_agreed() {
     let place = Place::new();
-    let commands =
-        ["", "run", "plan", "list", "show", "export", "report", "clean", "profiles", "schema"];
+    let commands = [
+        "",
+        "run",
+        "plan",
+        "list",
+        "show",
+        "export",
+        "report",
+        "clean",
+        "profiles",
+        "volume",
+        "volume serve",
+        "volume stat",
+        "schema",
+    ];
     for command in commands {
-        let name = if command.is_empty() { "fourcorners" } else { command };
+        let name = match command {
+            "" => "fourcorners".to_owned(),
+            command => command.replace(' ', "-"),
+        };
         for (flag, form) in [("--help", "long"), ("-h", "short")] {
-            let arguments: Vec<&str> =
-                [command, flag].into_iter().filter(|word| !word.is_empty()).collect();
+            let arguments: Vec<&str> = command.split_whitespace().chain([flag]).collect();
             let shown = place.ok(&arguments);
             expect_file![format!(
                 "{}/tests/golden/help/{name}.{form}.txt",

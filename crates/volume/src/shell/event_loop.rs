@@ -216,11 +216,13 @@ impl EventLoop {
     }
 
     fn snapshot(&self, now_ns: u64) -> Snapshot {
+        let config = self.server.service().config();
         Snapshot {
             now_ns,
             witness: self.server.service().witness().clone(),
             account: self.server.service().account().clone(),
-            limits_enforced: self.server.service().config().limits.enforced,
+            endpoints: config.endpoints.iter().map(|one| one.name.clone()).collect(),
+            limits_enforced: config.limits.enforced,
             connections: self.server.connections(),
             held: self.server.held(),
             turns: self.turns,

@@ -14,6 +14,8 @@ pub struct Snapshot {
     pub witness: Witness,
     /// The account in force.
     pub account: LiveAccount,
+    /// Names of the endpoints, in the order of the description.
+    pub endpoints: Vec<String>,
     /// Limits are in force.
     pub limits_enforced: bool,
     /// Connections that are open.
