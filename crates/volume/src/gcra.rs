@@ -56,10 +56,19 @@ impl Gcra {
         self.rate
     }
 
-    /// Replaces the rate from `now_ns` on. What went before and has not drained is still owed, and
-    /// drains at the new rate.
+    /// Replaces the rate from `now_ns` on. Whatever part of the burst is used stays used, so that
+    /// neither a pause nor a burst comes of the change. What is owed beyond the burst is still
+    /// owed, and drains at the new rate.
     pub fn set_rate(&mut self, now_ns: u64, rate: Rate) {
         self.drain(now_ns);
+        let (before, after) = (self.rate.burst(), rate.burst());
+        let within = self.level.min(before);
+        if within > 0 {
+            // In 48 bits each, so that the product has room.
+            let bits = 128u32.saturating_sub(before.max(after).leading_zeros() + 48);
+            let [used, whole, wanted] = [within, before, after].map(|level| level >> bits);
+            self.level += ((used * wanted / whole.max(1)) << bits) - within;
+        }
         self.rate = rate;
     }
 
@@ -188,6 +197,22 @@ mod tests {
         // Half of it has drained after 50 ms; the other half takes 5 ms at ten times the rate.
         gcra.set_rate(50_000_000, rate(10_000, 0));
         assert_eq!(gcra.conforms_at_ns(50_000_000, 1), 55_000_000);
+    }
+
+    #[test]
+    fn a_new_rate_brings_neither_a_pause_nor_a_burst_to_what_goes_at_the_limit() {
+        for (before, after) in [(64 << 20, 256 << 20), (256 << 20, 64 << 20), (8_000_000, 1 << 40)]
+        {
+            let mut gcra = Gcra::new(rate(before, 7_500_000));
+            gcra.charge(0, before * 3 / 400);
+            assert!(gcra.conforms_at_ns(0, before) > 0, "the burst is used up");
+            // A quarter of it is free again after a quarter of its time; then the rate changes.
+            gcra.set_rate(1_875_000, rate(after, 7_500_000));
+            let free = after * 3 / 1600;
+            assert!(gcra.conforms_at_ns(1_875_000, free - 1) <= 1_875_000 + 7_500_000 / 100);
+            let at_ns = gcra.conforms_at_ns(1_875_000, after * 3 / 800);
+            assert!(at_ns.abs_diff(3_750_000) <= 7_500_000 / 100, "{before} {after}: {at_ns}");
+        }
     }
 
     /// All sequences of four requests with small costs and gaps, at all small bursts and rates,
