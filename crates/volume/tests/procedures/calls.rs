@@ -139,6 +139,45 @@ pub(crate) fn one_of_each(object: &Handle) -> Vec<A<'_>> {
     ]
 }
 
+/// The same call with other handles.
+pub(crate) fn translated<'a>(
+    arguments: A<'a>,
+    mut fh: impl FnMut(nfs_fh3<'a>) -> nfs_fh3<'a>,
+) -> A<'a> {
+    let mut all = arguments;
+    match &mut all {
+        A::NULL(()) => {}
+        A::GETATTR(args) => args.object = fh(args.object),
+        A::SETATTR(args) => args.object = fh(args.object),
+        A::LOOKUP(args) => args.what.dir = fh(args.what.dir),
+        A::ACCESS(args) => args.object = fh(args.object),
+        A::READLINK(args) => args.symlink = fh(args.symlink),
+        A::READ(args) => args.file = fh(args.file),
+        A::WRITE(args) => args.file = fh(args.file),
+        A::CREATE(args) => args.r#where.dir = fh(args.r#where.dir),
+        A::MKDIR(args) => args.r#where.dir = fh(args.r#where.dir),
+        A::SYMLINK(args) => args.r#where.dir = fh(args.r#where.dir),
+        A::MKNOD(args) => args.r#where.dir = fh(args.r#where.dir),
+        A::REMOVE(args) => args.object.dir = fh(args.object.dir),
+        A::RMDIR(args) => args.object.dir = fh(args.object.dir),
+        A::RENAME(args) => {
+            args.from.dir = fh(args.from.dir);
+            args.to.dir = fh(args.to.dir);
+        }
+        A::LINK(args) => {
+            args.file = fh(args.file);
+            args.link.dir = fh(args.link.dir);
+        }
+        A::READDIR(args) => args.dir = fh(args.dir),
+        A::READDIRPLUS(args) => args.dir = fh(args.dir),
+        A::FSSTAT(args) => args.fsroot = fh(args.fsroot),
+        A::FSINFO(args) => args.fsroot = fh(args.fsroot),
+        A::PATHCONF(args) => args.object = fh(args.object),
+        A::COMMIT(args) => args.file = fh(args.file),
+    }
+    all
+}
+
 /// What [`Scene::tree`] makes.
 pub(crate) struct Tree {
     pub(crate) root: Handle,

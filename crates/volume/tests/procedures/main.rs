@@ -3,11 +3,19 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod access;
+mod arbitrary;
 mod calls;
+mod captures;
 mod data;
+#[expect(dead_code, reason = "calls are drawn here, and not their results")]
+#[path = "../../../nfs3/tests/protocol/draw.rs"]
+mod draw;
 mod listing;
+mod model;
 mod mount;
 mod names;
+#[path = "../../../nfs3/tests/protocol/pcap.rs"]
+mod pcap;
 mod refusals;
 mod repeated;
 mod scene;
