@@ -12,6 +12,9 @@ use crate::ours::find_file;
 use crate::place::our_directory;
 use crate::refusal::Refusal;
 
+/// After so many files it is asked whether the lock is still ours.
+const LOOKED_AFTER: usize = 64;
+
 /// What `clean` did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cleaned {
@@ -68,8 +71,10 @@ pub fn clean(place: impl Into<Place>) -> Result<Cleaned, Refusal> {
         removed_directory: false,
         left: Vec::new(),
     };
-    for name in manifest.files.keys() {
-        lock.refuse_lost(&directory)?;
+    for (count, name) in manifest.files.keys().enumerate() {
+        if count.is_multiple_of(LOOKED_AFTER) {
+            lock.refuse_lost(&directory)?;
+        }
         remove_file_of_ours(folder, &directory.join(name), &manifest, &mut cleaned)?;
     }
     // The manifest last: whatever happens before, the next `clean` knows what is ours.

@@ -5,6 +5,7 @@
 //! [`crate::directory::survey`] is returned.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use units::Bytes;
@@ -340,7 +341,7 @@ pub enum Refusal {
         /// To what.
         path: PathBuf,
         /// The kernel's answer.
-        source: std::io::Error,
+        source: io::Error,
     },
 }
 
@@ -363,7 +364,7 @@ impl fmt::Display for Holder {
 }
 
 impl Refusal {
-    pub(crate) fn io(action: &'static str, path: &Path, source: impl Into<std::io::Error>) -> Self {
+    pub(crate) fn io(action: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
         Refusal::Io { action, path: path.to_path_buf(), source: source.into() }
     }
 
@@ -452,7 +453,18 @@ impl Refusal {
                 "use larger transfers, or buffered I/O: `--buffered`, or `direct = false` in the \
                  experiment"
             }
-            Refusal::Io { .. } => "check the path and its permissions",
+            Refusal::Io { path, source, .. } => match source.kind() {
+                io::ErrorKind::StaleNetworkFileHandle => {
+                    "look at the server: it was removed or replaced there while we worked, or the \
+                     volume was taken away; then run again"
+                }
+                io::ErrorKind::TimedOut => "look at the server and at the network to it",
+                io::ErrorKind::PermissionDenied if path.starts_with("nfs:") => {
+                    "check the permissions on the server and the export's rules; `uid=` and \
+                     `gid=` in the URL say who asks"
+                }
+                _ => "check the path and its permissions",
+            },
         };
         match self.overridden_by() {
             Some(by) => format!("{advice} (`{}`)", by.flag()),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use nfs3::arguments::{createhow3, stable_how};
 use nfs3::types::{fattr3, ftype3, nfsstat3, nfstime3, sattr3, set_time};
@@ -29,8 +29,6 @@ const RENEWED_EVERY: Duration = Duration::from_secs(5);
 const SILENT: Duration = Duration::from_secs(30);
 /// How long a call for the lease may take: less than what makes a holder silent.
 const CALL_WITHIN: Duration = Duration::from_secs(10);
-/// A holder that was just heard of need not be asked again.
-const FRESH: Duration = Duration::from_secs(1);
 /// How often a lease is looked for that is removed just then.
 const TRIES: u32 = 4;
 /// Most bytes of a lease that are read.
@@ -102,7 +100,6 @@ struct Holding {
     ours: Content,
     /// The last change of the lease, which was ours.
     changed: nfstime3,
-    heard_of: Instant,
     lost: Option<Option<Holder>>,
 }
 
@@ -281,10 +278,8 @@ impl Drop for Lease {
 impl Lock for Lease {
     fn refuse_lost(&self, directory: &Path) -> Result<(), Refusal> {
         let mut holding = lock(&self.holding);
-        if holding.lost.is_none() && holding.heard_of.elapsed() >= FRESH {
-            let renewed = holding.renew();
-            renewed.map_err(|error| Refusal::io("renew the lock of", directory, failed(error)))?;
-        }
+        let renewed = holding.renew();
+        renewed.map_err(|error| Refusal::io("renew the lock of", directory, failed(error)))?;
         let path: PathBuf = directory.to_path_buf();
         match &holding.lost {
             None => Ok(()),
@@ -305,8 +300,7 @@ impl Holding {
         session.setattr(&file, sattr3 { mode: Some(0o644), ..touched() }, None)?;
         session.write(&file, 0, &ours.text(), stable_how::FILE_SYNC)?;
         let changed = session.getattr(&file)?.ctime;
-        let heard_of = Instant::now();
-        Ok(Holding { session, directory, file, ours, changed, heard_of, lost: None })
+        Ok(Holding { session, directory, file, ours, changed, lost: None })
     }
 
     /// Gives a sign of life, or finds out that the lease is lost.
@@ -331,7 +325,6 @@ impl Holding {
         };
         if content.as_ref() == Some(&self.ours) {
             self.changed = found.ctime;
-            self.heard_of = Instant::now();
         } else {
             let holder = |content: Content| Holder {
                 host: content.host,

@@ -6,14 +6,17 @@
 #[path = "../directory/cleaning.rs"]
 mod cleaning;
 mod exports;
+mod faults;
 #[path = "../directory/filling.rs"]
 mod filling;
 #[path = "../nfs/ganesha.rs"]
 mod ganesha;
+mod leases;
 mod place;
 #[path = "../directory/plans.rs"]
 mod plans;
 #[path = "../directory/refusals.rs"]
 mod refusals;
+mod served;
 #[path = "../directory/truths.rs"]
 mod truths;

@@ -1,0 +1,185 @@
+//! The lock of a directory on an export: who holds it, who takes it over, who learns that.
+
+use std::sync::Barrier;
+
+use target::clean::clean;
+use target::directory::{self, TargetDirectory};
+use target::nfs::{NfsFile, NfsUrl, Session};
+use target::refusal::{Overrides, Refusal};
+
+use crate::plans::{fill, set, wanted};
+use crate::served::Served;
+
+const LEASE: &[u8] = b".fourcorners.lock";
+
+fn open(url: &NfsUrl) -> Result<TargetDirectory, Refusal> {
+    directory::open(url, wanted(2), Overrides::default())
+}
+
+/// A connection and the directory of ours.
+fn looking(url: &NfsUrl) -> (Session, NfsFile) {
+    let mut session = Session::open(url).unwrap();
+    let root = session.root();
+    let ours = session.lookup(&root, b"fourcorners").unwrap().0;
+    (session, ours)
+}
+
+fn is_held(url: &NfsUrl) -> bool {
+    let (mut session, ours) = looking(url);
+    session.lookup(&ours, LEASE).is_ok()
+}
+
+/// What is done once the holder was silent for long. He is not, but the server's clock jumps
+/// between two of his signs of life; again, if he was just giving one.
+fn once_silent<R>(server: &Served, attempt: impl Fn() -> Result<R, Refusal>) -> R {
+    for _ in 0..10 {
+        server.later(31);
+        match attempt() {
+            Err(Refusal::InUse { .. }) => {}
+            outcome => return outcome.unwrap(),
+        }
+    }
+    panic!("the holder is never silent");
+}
+
+#[test]
+fn the_lock_is_there_while_a_run_works_and_gone_afterwards() {
+    let server = Served::start();
+    let ours = open(&server.url()).unwrap();
+    let (mut session, directory) = looking(&server.url());
+    let lease = session.lookup(&directory, LEASE).unwrap().0;
+    let mut text = vec![0; 4096];
+    let (bytes, _) = session.read(&lease, 0, &mut text).unwrap();
+    let text = String::from_utf8_lossy(&text[..bytes]).into_owned();
+    assert!(text.contains(&format!("\"process\": {}", std::process::id())), "{text}");
+    drop(ours);
+    assert!(!is_held(&server.url()));
+}
+
+#[test]
+fn a_second_run_is_told_who_holds_the_directory_and_since_when_he_is_silent() {
+    let server = Served::start();
+    let _ours = open(&server.url()).unwrap();
+    let refusal = open(&server.url()).unwrap_err();
+    let Refusal::InUse { holder: Some(holder), .. } = &refusal else { panic!("{refusal}") };
+    assert_eq!(holder.process, std::process::id());
+    assert!(holder.silent_seconds <= 30, "{holder}");
+    let said = refusal.to_string();
+    assert!(said.contains("/vol1/fourcorners` is in use by another run: process "), "{said}");
+    assert!(said.contains("last heard of"), "{said}");
+    assert!(refusal.remedy().contains("30 s"), "{}", refusal.remedy());
+    let refusal = clean(&server.url()).unwrap_err();
+    assert!(matches!(refusal, Refusal::InUse { holder: Some(_), .. }), "{refusal}");
+}
+
+#[test]
+fn a_lock_whose_holder_was_silent_for_long_is_taken_over_and_he_learns_it() {
+    let server = Served::start();
+    let mut first = open(&server.url()).unwrap();
+    let second = once_silent(&server, || open(&server.url()));
+    let refusal = first.refuse_changed().unwrap_err();
+    assert!(matches!(refusal, Refusal::TakenOver { holder: Some(_), .. }), "{refusal}");
+    assert!(refusal.remedy().contains("30 s"), "{}", refusal.remedy());
+    let ended = first.fill(&set(2), &|| false, &mut |_, _| {}).unwrap_err();
+    assert!(ended.to_string().contains("lock"), "{ended}");
+    // Who lost it takes nothing from who has it.
+    drop(first);
+    assert!(is_held(&server.url()));
+    drop(second);
+    assert!(!is_held(&server.url()));
+}
+
+#[test]
+fn a_lock_that_was_left_by_a_run_that_died_is_taken_over_only_when_it_is_old() {
+    let server = Served::start();
+    drop(open(&server.url()).unwrap());
+    let (mut session, ours) = looking(&server.url());
+    // Made by somebody who died before he wrote who he is.
+    let made = nfs3::arguments::createhow3::EXCLUSIVE(*b"verifier");
+    session.create(&ours, LEASE, made).unwrap();
+    assert!(matches!(open(&server.url()), Err(Refusal::InUse { holder: Some(_), .. })));
+    server.later(29);
+    assert!(matches!(open(&server.url()), Err(Refusal::InUse { holder: Some(_), .. })));
+    server.later(3);
+    let mut ours = open(&server.url()).unwrap();
+    fill(&mut ours, &set(2));
+    ours.refuse_changed().unwrap();
+}
+
+#[test]
+fn of_many_who_want_a_lock_one_gets_it() {
+    let server = Served::start();
+    drop(open(&server.url()).unwrap());
+    for is_old in [false, true] {
+        if is_old {
+            let (mut session, ours) = looking(&server.url());
+            let made = nfs3::arguments::createhow3::EXCLUSIVE(*b"verifier");
+            session.create(&ours, LEASE, made).unwrap();
+            server.later(40);
+        }
+        let begin = Barrier::new(8);
+        let (got, refused): (Vec<_>, Vec<_>) = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|_| {
+                    scope.spawn(|| {
+                        begin.wait();
+                        open(&server.url())
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).partition(Result::is_ok)
+        });
+        assert_eq!(got.len(), 1, "{refused:?}");
+        for refusal in refused {
+            assert!(matches!(refusal, Err(Refusal::InUse { .. })), "{refusal:?}");
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_somebody_removed_is_lost() {
+    let server = Served::start();
+    let ours = open(&server.url()).unwrap();
+    let (mut session, directory) = looking(&server.url());
+    session.remove(&directory, LEASE).unwrap();
+    let refusal = ours.refuse_changed().unwrap_err();
+    assert!(matches!(refusal, Refusal::TakenOver { holder: None, .. }), "{refusal}");
+    assert!(refusal.to_string().contains("somebody removed it"), "{refusal}");
+}
+
+#[test]
+fn a_link_in_place_of_the_lock_is_refused() {
+    let server = Served::start();
+    drop(open(&server.url()).unwrap());
+    let (mut session, ours) = looking(&server.url());
+    session.symlink(&ours, LEASE, nfs3::types::sattr3::UNCHANGED, b"/etc/passwd").unwrap();
+    server.later(60);
+    let refusal = open(&server.url()).unwrap_err();
+    assert!(matches!(refusal, Refusal::NotARegularFile { .. }), "{refusal}");
+}
+
+#[test]
+fn what_a_killed_run_left_is_cleaned_once_its_lock_is_old() {
+    let server = Served::start();
+    let mut ours = open(&server.url()).unwrap();
+    fill(&mut ours, &set(2));
+    // A run that is killed gives nothing back.
+    std::mem::forget(ours);
+    assert!(matches!(clean(&server.url()), Err(Refusal::InUse { .. })));
+    let cleaned = once_silent(&server, || clean(&server.url()));
+    assert!(cleaned.removed_directory && cleaned.removed_files == 2, "{cleaned:?}");
+}
+
+#[test]
+fn looking_says_that_another_run_works_there_and_takes_no_lock() {
+    let server = Served::start();
+    fill(&mut open(&server.url()).unwrap(), &set(2));
+    let look = || {
+        directory::survey(&server.url(), wanted(2), Overrides::default())
+            .and_then(directory::Survey::inspect)
+    };
+    look().unwrap();
+    assert!(!is_held(&server.url()));
+    let _ours = open(&server.url()).unwrap();
+    assert!(matches!(look(), Err(Refusal::InUse { holder: Some(_), .. })));
+}

@@ -1,0 +1,156 @@
+//! The emulated service's volumes on a socket, with a clock that the test sets and a way to step in
+//! between two requests: what no foreign server can be told to do.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::SystemTime;
+
+use files::{FileSystem, Options, Time, Unstable};
+use nfs3::request::{Arguments, NfsArguments};
+use nfs3::server::{Programs, Received, Server, ServerOptions};
+use target::nfs::NfsUrl;
+use units::Bytes;
+use volume::export_rules::ExportRules;
+use volume::exports::{Export, Exports, VolumeIndex, fsid_of};
+use volume::peer::Peer;
+use volume::reply::Reply;
+
+const NAME: &str = "vol1";
+
+/// Called before each request of NFS.
+type Before = Box<dyn FnMut(&NfsArguments<'_>, &mut FileSystem, Time) + Send>;
+
+struct Shared {
+    exports: Mutex<Exports>,
+    volume: VolumeIndex,
+    before: Mutex<Before>,
+    /// Seconds by which the server's clock is ahead.
+    ahead_s: AtomicU64,
+    ended: AtomicBool,
+}
+
+/// A server with the one volume `vol1`, until it is dropped.
+pub(crate) struct Served {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+}
+
+impl Shared {
+    fn now(&self) -> Time {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let ahead_s = self.ahead_s.load(Ordering::SeqCst);
+        Time { seconds: (now.as_secs() + ahead_s) as u32, nanoseconds: now.subsec_nanos() }
+    }
+
+    /// Answers one client until it goes.
+    fn serve(&self, mut stream: TcpStream) {
+        let programs = Programs { nfs: true, mount: true, portmap: true };
+        let options = ServerOptions { programs, max_call_bytes: 2 << 20, max_in_progress: 1 };
+        let peer = Peer::new(stream.peer_addr().unwrap(), 0, stream.local_addr().unwrap().port());
+        let mut rpc = Server::new(options);
+        let (mut reply, mut refused) = (Reply::new(), Vec::new());
+        let mut bytes = vec![0; 256 << 10];
+        loop {
+            let count = match stream.read(&mut bytes) {
+                Ok(count) if count > 0 && !self.ended.load(Ordering::SeqCst) => count,
+                _ => return,
+            };
+            let mut input = &bytes[..count];
+            while let Some(received) = rpc.receive(&mut input, &mut refused).unwrap() {
+                let Received::Request(request) = received else { continue };
+                let now = self.now();
+                let mut exports = self.exports.lock().unwrap();
+                if let Arguments::Nfs(arguments) = &request.arguments
+                    && let Some(export) = exports.get_mut(self.volume)
+                {
+                    self.before.lock().unwrap()(arguments, &mut export.files, now);
+                }
+                exports.perform(&request, &peer, now, &mut reply);
+                drop(exports);
+                rpc.finished();
+                if stream.write_all(&reply.to_vec()).is_err() {
+                    return;
+                }
+            }
+            assert!(refused.is_empty(), "a call of ours was refused");
+        }
+    }
+}
+
+impl Served {
+    pub(crate) fn start() -> Served {
+        let files = FileSystem::new(Options {
+            fsid: fsid_of(NAME),
+            instance: 7,
+            quota: Bytes::mib(256),
+            memory_max: Bytes::gib(1),
+            inodes_max: 10_000,
+            file_size_max: Bytes::gib(16),
+            links_max: 1000,
+            unstable: Unstable::MayBeLost { max: Bytes::mib(64) },
+            transfer_max: 128 << 10,
+            root: (0, 0, 0o755),
+            made: Time { seconds: 1, nanoseconds: 0 },
+        });
+        let (name, rules) = (NAME.to_owned(), ExportRules::default());
+        let mut exports = Exports::new();
+        let volume = exports.add(Export { name, files, rules, endpoints: None }).unwrap();
+        let shared = Arc::new(Shared {
+            exports: Mutex::new(exports),
+            volume,
+            before: Mutex::new(Box::new(|_, _, _| ())),
+            ahead_s: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let serving = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if serving.ended.load(Ordering::SeqCst) {
+                    return;
+                }
+                let (shared, stream) = (Arc::clone(&serving), stream.unwrap());
+                std::thread::spawn(move || shared.serve(stream));
+            }
+        });
+        Served { shared, address }
+    }
+
+    /// The volume, with further options of the URL.
+    pub(crate) fn url_with(&self, options: &str) -> NfsUrl {
+        let port = self.address.port();
+        format!("nfs://127.0.0.1:{port}/{NAME}?mountport={port}{options}").parse().unwrap()
+    }
+
+    pub(crate) fn url(&self) -> NfsUrl {
+        self.url_with("")
+    }
+
+    /// Lets the server's clock jump.
+    pub(crate) fn later(&self, seconds: u64) {
+        self.shared.ahead_s.fetch_add(seconds, Ordering::SeqCst);
+    }
+
+    /// The volumes, while no request is done.
+    pub(crate) fn exports(&self) -> (MutexGuard<'_, Exports>, VolumeIndex) {
+        (self.shared.exports.lock().unwrap(), self.shared.volume)
+    }
+
+    pub(crate) fn before_each(
+        &self,
+        before: impl FnMut(&NfsArguments<'_>, &mut FileSystem, Time) + Send + 'static,
+    ) {
+        *self.shared.before.lock().unwrap() = Box::new(before);
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::SeqCst);
+        // Wakes the thread that accepts.
+        drop(TcpStream::connect(self.address));
+    }
+}
