@@ -15,7 +15,7 @@ use nfs3::rpc::{AuthSys, Credential, Gids};
 use nfs3::types::*;
 use units::Bytes;
 use volume::config;
-use volume::shell::{Options, Running};
+use volume::shell::{Options, Running, Snapshot};
 
 /// Longer than anything here takes on a slow, busy machine. Reached only when something hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -225,4 +225,19 @@ pub(crate) fn read(file: &[u8], offset: u64, count: u32) -> NfsArguments<'_> {
 
 pub(crate) fn getattr(object: &[u8]) -> NfsArguments<'_> {
     NfsArguments::GETATTR(GETATTR3args { object: nfs_fh3(object) })
+}
+
+/// What the service saw once `wanted` holds.
+pub(crate) fn settled(running: &Running, wanted: impl Fn(&Snapshot) -> bool) -> Snapshot {
+    let deadline = std::time::Instant::now() + PATIENCE;
+    loop {
+        let now = running.snapshot().expect("the service runs");
+        if wanted(&now) {
+            return now;
+        }
+        let (connections, held) = (now.connections, now.held);
+        let patient = std::time::Instant::now() < deadline;
+        assert!(patient, "it never came so far: {connections} connections, {held} held");
+        std::thread::yield_now();
+    }
 }

@@ -3,3 +3,6 @@
 mod harness;
 
 mod connections;
+mod pressure;
+mod questions;
+mod reload;
