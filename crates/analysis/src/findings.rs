@@ -8,6 +8,7 @@ use crate::emulated::{self, EmulatedFindings};
 use crate::load_point::{self, Generator, LoadPoint};
 use crate::series::{self, Series};
 use crate::warnings::{self, WarningGroup};
+use crate::witness::{self, Witnessed};
 
 /// What an experiment's records mean. Plain data; a function of the record alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,8 @@ pub struct Findings {
     pub series: Vec<Series>,
     /// An emulated volume's settings beside what was measured; nothing of other targets.
     pub emulated: Option<EmulatedFindings>,
+    /// What an independent witness counted; nothing where there was none.
+    pub witnessed: Option<Witnessed>,
     /// Everything that a reader must know, by kind.
     pub warnings: Vec<WarningGroup>,
     /// How it ended, where not as planned; what was prepared; and the like, in whole sentences.
@@ -77,6 +80,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         repeat_command: repeat_command(record),
         curves: curve::curves(&load_points),
         emulated: emulated::emulated(&record.plan.target, &load_points),
+        witnessed: witness::witnessed(&record.runs),
         load_points,
         series: series::series(&record.runs),
         warnings: warnings::group(sightings),

@@ -21,5 +21,6 @@ mod student;
 pub mod times;
 pub mod warnings;
 mod window;
+pub mod witness;
 
 pub use findings::{Findings, analyze};

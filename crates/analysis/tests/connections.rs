@@ -1,5 +1,4 @@
 //! Known answers for connections and for an emulated volume.
-#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod records;
 

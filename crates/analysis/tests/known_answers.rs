@@ -375,6 +375,7 @@ fn streams_are_summarised_each_and_together() {
         started_unix_ms: 0,
         intervals: (0..6).map(each).collect(),
         warnings: Vec::new(),
+        witness: None,
         outcome: Outcome::Done,
     };
     let findings = analyze(&experiment(vec![record]));

@@ -5,6 +5,7 @@
 
 use analysis::Findings;
 use analysis::warnings::{Sighting, WarningGroup};
+use metrics::connection::ConnectionInterval;
 use metrics::histogram::Counts;
 use metrics::interval::{Interval, KindInterval, StreamInterval};
 use metrics::run_record::Outcome;
@@ -71,6 +72,8 @@ pub(crate) enum Line<'a> {
         process_system_ns: u64,
         streams: Vec<StreamLine<'a>>,
         workers: Vec<WorkerLine>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        connections: Vec<ConnectionLine>,
     },
     Warning {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +82,16 @@ pub(crate) enum Line<'a> {
         seen: String,
         matters: &'static str,
         remedy: &'static str,
+    },
+    Witnessed {
+        run_index: u32,
+        read_calls: u64,
+        write_calls: u64,
+        commit_calls: u64,
+        failed_calls: u64,
+        read_bytes: u64,
+        written_bytes: u64,
+        outstanding_max: u64,
     },
     RunFinished {
         run_index: u32,
@@ -177,6 +190,48 @@ pub(crate) struct WorkerLine {
     cpu_ns: u64,
 }
 
+#[derive(Serialize)]
+pub(crate) struct ConnectionLine {
+    stream: u32,
+    lane: u32,
+    number: u32,
+    local: String,
+    remote: String,
+    operations: u64,
+    calls: u64,
+    bytes: u64,
+    outstanding_end: u64,
+    /// Calls times nanoseconds. Readers that keep 53 bits of a number round it.
+    outstanding_time_ns: u128,
+    span_ns: u64,
+    reconnects: u64,
+    replays: u64,
+    retries: u64,
+    rtt_ns: Option<u64>,
+    retransmits: Option<u64>,
+}
+
+fn connection_line(connection: &ConnectionInterval) -> ConnectionLine {
+    ConnectionLine {
+        stream: connection.stream,
+        lane: connection.lane,
+        number: connection.number,
+        local: connection.local.to_string(),
+        remote: connection.remote.to_string(),
+        operations: connection.operations(),
+        calls: connection.calls(),
+        bytes: connection.bytes(),
+        outstanding_end: connection.outstanding_end,
+        outstanding_time_ns: connection.outstanding_time_ns,
+        span_ns: connection.span_ns,
+        reconnects: connection.reconnects,
+        replays: connection.replays,
+        retries: connection.retries,
+        rtt_ns: connection.tcp.map(|tcp| tcp.rtt_ns),
+        retransmits: connection.tcp.map(|tcp| tcp.retransmits),
+    }
+}
+
 impl<'a> Line<'a> {
     /// The line of an event. The end has none: it is said with the verdict, see [`Line::last`].
     pub(crate) fn of(event: &'a Event, names: &'a [String]) -> Option<Line<'a>> {
@@ -216,6 +271,19 @@ impl<'a> Line<'a> {
                     seen: said.seen,
                     matters: said.matters,
                     remedy: said.remedy,
+                }
+            }
+            Event::Witnessed { run_index, counts } => {
+                let [read_calls, write_calls, commit_calls] = counts.calls;
+                Line::Witnessed {
+                    run_index: *run_index,
+                    read_calls,
+                    write_calls,
+                    commit_calls,
+                    failed_calls: counts.failed,
+                    read_bytes: counts.read_bytes,
+                    written_bytes: counts.written_bytes,
+                    outstanding_max: counts.outstanding_max,
                 }
             }
             Event::RunFinished { run_index, outcome } => {
@@ -278,6 +346,7 @@ fn interval_line<'a>(run_index: u32, interval: &Interval, names: &'a [String]) -
             .iter()
             .map(|w| WorkerLine { stream: w.stream, lane: w.lane, cpu_ns: w.cpu_ns })
             .collect(),
+        connections: interval.connections.iter().map(connection_line).collect(),
     }
 }
 

@@ -220,7 +220,9 @@ mod tests {
             ..Default::default()
         }];
         let workers = vec![metrics::interval::WorkerInterval::default()];
-        let interval = Box::new(Interval { streams, workers, ..Default::default() });
+        let connections = vec![metrics::connection::ConnectionInterval::default()];
+        let interval = Interval { streams, workers, connections, ..Default::default() };
+        let interval = Box::new(interval);
         let reason = || "no room".to_owned();
         let warning = metrics::warning::Warning::EndedEarly { reason: reason() };
         let outcome = Outcome::Failed { reason: reason() };
@@ -235,6 +237,7 @@ mod tests {
             Event::RunStarted { run: Box::new(run), started_unix_ms: 1 },
             Event::Interval { run_index: 0, interval },
             Event::Warning { run_index, warning },
+            Event::Witnessed { run_index: 0, counts: Default::default() },
             Event::RunFinished { run_index: 0, outcome: outcome.clone() },
             Event::Finished { outcome },
         ] {

@@ -24,6 +24,7 @@ impl Listener for Keep {
             Event::RunStarted { run, started_unix_ms } => writer.run_started(run, *started_unix_ms),
             Event::Interval { run_index, interval } => writer.interval(*run_index, interval),
             Event::Warning { run_index, warning } => writer.warning(*run_index, warning),
+            Event::Witnessed { run_index, counts } => writer.witnessed(*run_index, counts),
             Event::RunFinished { run_index, outcome } => writer.run_finished(*run_index, outcome),
             Event::Finished { outcome } => writer.finish(outcome),
             // They can be told from the intervals and the plan.

@@ -205,6 +205,8 @@ impl Listener for Live {
                 let said = warning.explain();
                 self.line(&format!("warning: {}", said.seen));
             }
+            // It is said for all runs together, at the end.
+            Event::Witnessed { .. } => {}
             Event::RunFinished { outcome, .. } => self.run_finished(outcome),
             Event::Finished { .. } => {
                 // What follows is the table.

@@ -11,3 +11,4 @@ pub mod interval;
 pub mod recorder;
 pub mod run_record;
 pub mod warning;
+pub mod witness;

@@ -4,6 +4,7 @@ use workload::plan::{EngineChoice, Plan, Run};
 
 use crate::interval::Interval;
 use crate::warning::Warning;
+use crate::witness::WitnessCounts;
 
 /// Everything that one invocation of `run` measured: the value of a run directory.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +64,8 @@ pub struct RunRecord {
     pub intervals: Vec<Interval>,
     /// What was noticed while it ran; analysis adds its own.
     pub warnings: Vec<Warning>,
+    /// What an independent witness counted, where there was one.
+    pub witness: Option<WitnessCounts>,
     /// How it ended.
     pub outcome: Outcome,
 }

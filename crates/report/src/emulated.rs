@@ -3,7 +3,7 @@
 use analysis::Findings;
 use analysis::emulated::{EmulatedFindings, Seen};
 
-use crate::number::{NONE, mib, us};
+use crate::number::{NONE, mib, thousands, us};
 use crate::rows;
 
 /// One setting and the measurement that it bounds.
@@ -44,4 +44,24 @@ pub(crate) fn rows(findings: &Findings) -> Vec<Row> {
         row("read delay, us", us(volume.read_delay_ns as f64), read, us, floor),
         row("write delay, us", us(volume.write_delay_ns as f64), write, us, floor),
     ]
+}
+
+/// What the service itself counted, in a sentence; nothing where no service told.
+pub(crate) fn witness(findings: &Findings) -> Option<String> {
+    let witnessed = findings.witnessed?;
+    let runs = match witnessed.runs {
+        1 => "the run".to_owned(),
+        runs => format!("all {runs} runs"),
+    };
+    Some(match witnessed.runs_that_differ {
+        0 => format!(
+            "The service counted the same as the generator in {runs}: {} calls, {} bytes.",
+            thousands(i128::from(witnessed.calls)),
+            thousands(i128::from(witnessed.bytes)),
+        ),
+        differ => format!(
+            "The service counted otherwise than the generator in {differ} of {} runs.",
+            witnessed.runs
+        ),
+    })
 }

@@ -60,6 +60,7 @@ pub fn render(findings: &Findings) -> Result<String, RenderError> {
         tiles => findings.curves.iter().filter_map(|c| tile(findings, c)).collect::<Vec<_>>(),
         blocks => blocks(findings),
         emulated => emulated_volume(findings),
+        witness => emulated::witness(findings),
         connection_groups => connection_groups(findings),
         warnings => warnings(findings),
         curve_charts,

@@ -55,6 +55,9 @@ struct Document<'a> {
     /// Of an emulated volume only.
     #[serde(skip_serializing_if = "Option::is_none")]
     emulated_volume: Option<Value>,
+    /// Where an independent witness counted too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness: Option<Value>,
     warnings: Vec<WarningJson<'a>>,
     notes: &'a [String],
 }
@@ -275,6 +278,14 @@ impl<'a> Document<'a> {
             curves: findings.curves.iter().map(curve).collect(),
             series: findings.series.iter().map(series).collect(),
             emulated_volume: findings.emulated.as_ref().map(emulated_volume),
+            witness: findings.witnessed.map(|witnessed| {
+                json!({
+                    "runs": witnessed.runs,
+                    "runs_that_differ": witnessed.runs_that_differ,
+                    "calls": witnessed.calls,
+                    "moved_bytes": witnessed.bytes,
+                })
+            }),
             warnings: findings.warnings.iter().map(warning).collect(),
             notes: &findings.notes,
         }

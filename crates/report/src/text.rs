@@ -163,6 +163,9 @@ fn emulated_volume(findings: &Findings, width: usize, out: &mut String) {
         let indent = " ".repeat(lead.chars().count());
         wrap(&row.place, &lead, &indent, width, out);
     }
+    if let Some(words) = emulated::witness(findings) {
+        wrap(&words, "  ", "  ", width, out);
+    }
 }
 
 /// The connections of the load point with the highest rate, where there are several.

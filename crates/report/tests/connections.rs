@@ -4,12 +4,17 @@ mod fixture;
 
 use analysis::{Findings, analyze};
 use fixture::records::{emulated_volume, experiment, over_connections};
+use metrics::witness::WitnessCounts;
 use report::{connections, html, json, text};
 use serde_json::Value;
 
 fn findings() -> Findings {
     let mut record = experiment(vec![over_connections(&[4000, 4100, 3900, 4000])]);
     record.plan.target = emulated_volume();
+    // Six seconds of 16,000 reads.
+    let calls = [96_000, 0, 0];
+    let witness = WitnessCounts { calls, read_bytes: 96_000 * 8192, ..Default::default() };
+    record.runs[0].witness = Some(witness);
     analyze(&record)
 }
 
@@ -25,6 +30,8 @@ fn the_table_of_a_terminal_shows_each_connection_and_the_volumes_settings() {
                                                          8 KiB, queue_depth=64
           read delay, us                  400         -  no load point shows it
           write delay, us                 300         -  no load point shows it
+          The service counted the same as the generator in the run: 96,000 calls,
+          786,432,000 bytes.
 
         Connections at random read 8 KiB, queue_depth=64
         worker   remote          rate  through-     out-  RTT  sent
@@ -81,6 +88,8 @@ fn json_and_html_carry_the_same_connections() {
     assert!(page.contains("<td>127.0.0.1:40001</td>"));
     assert!(page.contains("<td>4,100</td>"));
     assert!(page.contains("id=\"emulated\""));
+    assert!(page.contains("counted the same as the generator in the run: 96,000 calls"));
+    assert_eq!(document["witness"]["runs_that_differ"], 0);
     let without = html::render(&analyze(&fixture::four_corners())).unwrap();
     assert!(!without.contains("id=\"connections\"") && !without.contains("id=\"emulated\""));
 }

@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use analysis::witness::Told;
 use engine::drive::Stop;
 use engine::run::RunEnd;
 use metrics::interval::Interval;
@@ -186,13 +187,30 @@ impl Conductor<'_, '_, '_> {
         // Ending this run must not end the plan.
         let stop = Arc::new(Stop::below(Arc::clone(self.stop)));
         let end = self.fleet.run(run, &stop, &mut |interval| progress.take(interval));
-        let too_many_failed = progress.too_many_failed;
+        let (too_many_failed, told) = (progress.too_many_failed, progress.told);
 
+        let end = end.map(|end| self.hear_witness(run, end, &told));
         let ended = judge(end, too_many_failed.as_deref());
         self.warn_of_what_was_seen(run, &ended);
         let outcome = ended.outcome.clone();
         self.announcer.tell(&Event::RunFinished { run_index: run.index, outcome });
         ended
+    }
+
+    /// What an independent witness counted is kept; where it counted otherwise than we did, the run
+    /// has failed. A run that ended before its operations came back cannot be compared.
+    fn hear_witness(&mut self, run: &Run, mut end: RunEnd, told: &Told) -> RunEnd {
+        match self.fleet.witness() {
+            Ok(None) => {}
+            Ok(Some(counts)) => {
+                self.announcer.tell(&Event::Witnessed { run_index: run.index, counts });
+                if end.outcome == Outcome::Done {
+                    end.mismatches.extend(told.differences(&counts));
+                }
+            }
+            Err(reason) => end.mismatches.push(reason),
+        }
+        end
     }
 
     fn warn(&mut self, run: &Run, warning: Warning) {
@@ -239,6 +257,8 @@ struct Progress<'p, 'a> {
     run_index: u32,
     window: (u32, u32),
     tolerance: Tolerance,
+    /// What was counted so far, to be held against a witness.
+    told: Told,
     /// The reason for which the run was ended because of them.
     too_many_failed: Option<String>,
     announcer: &'p mut Announcer<'a>,
@@ -250,6 +270,7 @@ impl<'p, 'a> Progress<'p, 'a> {
             run_index: run.index,
             window: run.phases.window(),
             tolerance: Tolerance::new(run.tolerated_errors),
+            told: Told::default(),
             too_many_failed: None,
             announcer,
         };
@@ -266,6 +287,7 @@ impl<'p, 'a> Progress<'p, 'a> {
     fn take(&mut self, interval: Interval) -> ControlFlow<String> {
         let next = interval.index + 1;
         let tolerated = self.tolerance.count(&interval);
+        self.told.add(&interval);
         let interval = Box::new(interval);
         self.announcer.tell(&Event::Interval { run_index: self.run_index, interval });
         let (first, end) = self.window;

@@ -4,6 +4,7 @@
 use metrics::interval::Interval;
 use metrics::run_record::{EngineUsed, Outcome, Prepared};
 use metrics::warning::Warning;
+use metrics::witness::WitnessCounts;
 use workload::plan::Run;
 
 /// The phases of a plan and of its runs.
@@ -74,6 +75,13 @@ pub enum Event {
         run_index: Option<u32>,
         /// What.
         warning: Warning,
+    },
+    /// A witness told what it counted in a run that has just ended.
+    Witnessed {
+        /// The run.
+        run_index: u32,
+        /// What it counted.
+        counts: WitnessCounts,
     },
     /// A run ended.
     RunFinished {

@@ -12,6 +12,7 @@ use engine::probe::{self, Trial};
 use engine::run::{EngineError, Request, RunEnd};
 use metrics::interval::Interval;
 use metrics::run_record::EngineUsed;
+use metrics::witness::WitnessCounts;
 use target::TargetError;
 use target::posix::FileAccess;
 use workload::plan::{EngineChoice, Plan, Run};
@@ -35,6 +36,14 @@ pub trait Fleet {
         stop: &Arc<Stop>,
         on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
     ) -> Result<RunEnd, FleetError>;
+
+    /// What an independent witness counted in the run that has just ended, where there is one.
+    ///
+    /// # Errors
+    /// There is one, and it does not tell: why, in words.
+    fn witness(&mut self) -> Result<Option<WitnessCounts>, String> {
+        Ok(None)
+    }
 }
 
 /// Why a fleet could not do a run.

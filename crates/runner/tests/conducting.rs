@@ -10,6 +10,7 @@ use engine::run::{EngineError, RunEnd};
 use metrics::interval::{Interval, StreamInterval};
 use metrics::run_record::{EngineUsed, Outcome};
 use metrics::warning::Warning;
+use metrics::witness::WitnessCounts;
 use runner::conduct::{ConductError, Host, conduct_with};
 use runner::event::{Event, Listener, ListenerError};
 use runner::fleet::{Fleet, FleetError};
@@ -90,6 +91,8 @@ struct Scripted {
     acts: VecDeque<Act>,
     /// The plan's stop, which Ctrl-C sets.
     stop: Arc<Stop>,
+    /// What the witness of every run says.
+    witness: Option<WitnessCounts>,
 }
 
 fn interval(index: u32, failed: u64) -> Interval {
@@ -148,6 +151,10 @@ impl Fleet for Scripted {
             Act::Mismatches => with(Outcome::Done, "file 0, offset 8192: found zeros"),
         }
     }
+
+    fn witness(&mut self) -> Result<Option<WitnessCounts>, String> {
+        Ok(self.witness)
+    }
 }
 
 /// Keeps events in words, and may fail at one of them.
@@ -184,6 +191,9 @@ fn words(event: &Event) -> String {
             format!("interval {run_index}.{}", interval.index)
         }
         Event::Warning { warning, .. } => format!("warning {}", warning.explain().code),
+        Event::Witnessed { run_index, counts } => {
+            format!("witnessed {run_index} {:?}", counts.calls)
+        }
         Event::RunFinished { run_index, outcome } => {
             format!("run {run_index} {}", outcome_words(outcome))
         }
@@ -217,9 +227,32 @@ fn told_to(
     listeners: &mut [&mut dyn Listener],
 ) -> Result<Outcome, ConductError> {
     let stop = Arc::new(Stop::new());
-    let mut fleet = Scripted { acts: acts.into(), stop: Arc::clone(&stop) };
+    let mut fleet = Scripted { acts: acts.into(), stop: Arc::clone(&stop), witness: None };
     let host = Host { memory_bytes: None, steal_since_last: &mut || None };
     conduct_with(&mut fleet, &plan(runs), None, host, &stop, listeners)
+}
+
+#[test]
+fn a_run_that_a_witness_counted_otherwise_has_failed_and_what_it_counted_is_kept() {
+    for (read_bytes, outcome) in [(0, Outcome::Done), (8192, Outcome::Aborted)] {
+        let mut kept = Kept::default();
+        let stop = Arc::new(Stop::new());
+        let witness = Some(WitnessCounts { read_bytes, ..WitnessCounts::default() });
+        let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
+        let mut fleet = Scripted { acts, stop: Arc::clone(&stop), witness };
+        let host = Host { memory_bytes: None, steal_since_last: &mut || None };
+        let plan = plan(vec![run(0, 0, 1)]);
+        let ended = conduct_with(&mut fleet, &plan, None, host, &stop, &mut [&mut kept]).unwrap();
+        assert!(kept.events.contains(&"witnessed 0 [0, 0, 0]".to_owned()), "{:?}", kept.events);
+        match outcome {
+            Outcome::Done => assert_eq!(ended, Outcome::Done),
+            _ => {
+                let Outcome::Failed { reason } = ended else { panic!("{ended:?}") };
+                let said = "the service counted 8,192 bytes read, the generator 0";
+                assert!(reason.contains(said), "{reason}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -353,7 +386,7 @@ fn a_listener_that_fails_ends_the_plan_and_the_others_hear_how() {
 fn a_noisy_host_is_warned_of_after_the_run() {
     let stop = Arc::new(Stop::new());
     let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
-    let mut fleet = Scripted { acts, stop: Arc::clone(&stop) };
+    let mut fleet = Scripted { acts, stop: Arc::clone(&stop), witness: None };
     // The first answer covers the time before the run and does not count.
     let mut answers = vec![0.2, 0.9];
     let mut steal = || answers.pop();
@@ -391,7 +424,7 @@ fn files_are_prepared_before_the_first_run_and_only_once() {
         let mut ours = opened(place.path(), &plan, Overrides::default());
         let stop = Arc::new(Stop::new());
         let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
-        let mut fleet = Scripted { acts, stop: Arc::clone(&stop) };
+        let mut fleet = Scripted { acts, stop: Arc::clone(&stop), witness: None };
         let host = Host { memory_bytes: Some(1 << 40), steal_since_last: &mut || None };
         let mut kept = Kept::default();
         let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
@@ -415,7 +448,7 @@ fn a_stop_during_the_fill_runs_nothing() {
     let mut ours = opened(place.path(), &plan, Overrides::default());
     let stop = Arc::new(Stop::new());
     stop.finish_interval();
-    let mut fleet = Scripted { acts: VecDeque::new(), stop: Arc::clone(&stop) };
+    let mut fleet = Scripted { acts: VecDeque::new(), stop: Arc::clone(&stop), witness: None };
     let host = Host { memory_bytes: None, steal_since_last: &mut || None };
     let mut kept = Kept::default();
     let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
@@ -440,7 +473,7 @@ fn files_that_are_not_as_we_left_them_are_refused_before_a_run_or_refilled() {
         }
         let stop = Arc::new(Stop::new());
         let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
-        let mut fleet = Scripted { acts, stop: Arc::clone(&stop) };
+        let mut fleet = Scripted { acts, stop: Arc::clone(&stop), witness: None };
         let host = Host { memory_bytes: None, steal_since_last: &mut || None };
         let mut kept = Kept::default();
         let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);

@@ -199,6 +199,7 @@ impl World {
             started_unix_ms: 0,
             intervals: self.intervals(run),
             warnings: Vec::new(),
+            witness: None,
             outcome,
         };
         let (overdue, left_behind) = (self.overdue, self.left_behind);

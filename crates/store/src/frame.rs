@@ -6,6 +6,7 @@
 use metrics::interval::Interval;
 use metrics::run_record::{EngineUsed, Outcome, Prepared};
 use metrics::warning::{Figure, Warning};
+use metrics::witness::WitnessCounts;
 use workload::plan::{EngineChoice, Run};
 
 use crate::codec::{Cursor, Malformed, put_f64, put_text, put_u64};
@@ -18,6 +19,7 @@ pub(crate) const INTERVAL: u8 = 4;
 pub(crate) const WARNING: u8 = 5;
 pub(crate) const RUN_FINISHED: u8 = 6;
 pub(crate) const FINISHED: u8 = 7;
+pub(crate) const WITNESSED: u8 = 8;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +31,7 @@ pub(crate) enum Frame {
     Warning { run_index: Option<u32>, warning: Warning },
     RunFinished { run_index: u32, outcome: Outcome },
     Finished(Outcome),
+    Witnessed { run_index: u32, counts: WitnessCounts },
 }
 
 impl Frame {
@@ -59,6 +62,9 @@ impl Frame {
                 outcome: decode_outcome(&mut cursor)?,
             },
             FINISHED => Frame::Finished(decode_outcome(&mut cursor)?),
+            WITNESSED => {
+                Frame::Witnessed { run_index: cursor.u32()?, counts: decode_witness(&mut cursor)? }
+            }
             _ => return Err(Malformed("its kind is not one that this fourcorners knows")),
         };
         cursor.end()?;
@@ -124,6 +130,32 @@ fn decode_run(json: &str) -> Result<Run, Malformed> {
 pub(crate) fn encode_run_finished(run_index: u32, outcome: &Outcome, out: &mut Vec<u8>) {
     put_u64(out, u64::from(run_index));
     encode_outcome(outcome, out);
+}
+
+pub(crate) fn encode_witnessed(run_index: u32, counts: &WitnessCounts, out: &mut Vec<u8>) {
+    put_u64(out, u64::from(run_index));
+    put_u64(out, counts.calls.len() as u64);
+    counts.calls.iter().for_each(|calls| put_u64(out, *calls));
+    put_u64(out, counts.failed);
+    put_u64(out, counts.read_bytes);
+    put_u64(out, counts.written_bytes);
+    put_u64(out, counts.outstanding_max);
+}
+
+fn decode_witness(cursor: &mut Cursor<'_>) -> Result<WitnessCounts, Malformed> {
+    let mut counts = WitnessCounts::default();
+    let kinds = cursor.count(1)?;
+    if kinds > counts.calls.len() {
+        return Err(Malformed("it has operation kinds that this fourcorners does not know"));
+    }
+    for calls in &mut counts.calls[..kinds] {
+        *calls = cursor.u64()?;
+    }
+    counts.failed = cursor.u64()?;
+    counts.read_bytes = cursor.u64()?;
+    counts.written_bytes = cursor.u64()?;
+    counts.outstanding_max = cursor.u64()?;
+    Ok(counts)
 }
 
 pub(crate) fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
@@ -476,6 +508,17 @@ mod tests {
             payload.clear();
             encode_outcome(&outcome, &mut payload);
             prop_assert_eq!(Frame::decode(FINISHED, &payload), Ok(Frame::Finished(outcome)));
+        }
+
+        #[test]
+        fn any_witness_comes_back(run_index: u32, calls: [u64; 3], numbers: [u64; 4]) {
+            let [failed, read_bytes, written_bytes, outstanding_max] = numbers;
+            let counts =
+                WitnessCounts { calls, failed, read_bytes, written_bytes, outstanding_max };
+            let mut payload = Vec::new();
+            encode_witnessed(run_index, &counts, &mut payload);
+            let frame = Frame::decode(WITNESSED, &payload);
+            prop_assert_eq!(frame, Ok(Frame::Witnessed { run_index, counts }));
         }
 
         #[test]

@@ -60,6 +60,7 @@ fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static str
             started_unix_ms,
             intervals: Vec::new(),
             warnings: Vec::new(),
+            witness: None,
             outcome: Outcome::Aborted,
         }),
         Frame::Interval { run_index, interval } => {
@@ -70,6 +71,9 @@ fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static str
             run_of(record, run_index)?.warnings.push(warning);
         }
         Frame::RunFinished { run_index, outcome } => run_of(record, run_index)?.outcome = outcome,
+        Frame::Witnessed { run_index, counts } => {
+            run_of(record, run_index)?.witness = Some(counts);
+        }
         Frame::Finished(outcome) => record.outcome = outcome,
     }
     Ok(())

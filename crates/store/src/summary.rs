@@ -117,7 +117,10 @@ impl Summary {
                 self.run_of(run_index)?.outcome = Some(outcome);
             }
             Frame::Finished(outcome) => self.outcome = Some(outcome),
-            Frame::Engine(_) | Frame::Prepared(_) | Frame::Warning { .. } => {}
+            Frame::Engine(_)
+            | Frame::Prepared(_)
+            | Frame::Warning { .. }
+            | Frame::Witnessed { .. } => {}
             Frame::Interval { .. } => unreachable!("counted above"),
         }
         Ok(())

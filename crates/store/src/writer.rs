@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use metrics::interval::Interval;
 use metrics::run_record::{EngineUsed, Outcome, Prepared};
 use metrics::warning::Warning;
+use metrics::witness::WitnessCounts;
 use workload::plan::Run;
 
 use crate::journal::Journal;
@@ -58,6 +59,11 @@ impl Writer {
     /// Something was noticed about a run, or about the experiment.
     pub fn warning(&mut self, run_index: Option<u32>, warning: &Warning) -> Result<(), Error> {
         self.append(frame::WARNING, |out| frame::encode_warning(run_index, warning, out))
+    }
+
+    /// A witness told what it counted in the run numbered `run_index`.
+    pub fn witnessed(&mut self, run_index: u32, counts: &WitnessCounts) -> Result<(), Error> {
+        self.append(frame::WITNESSED, |out| frame::encode_witnessed(run_index, counts, out))
     }
 
     /// The run numbered `run_index` ended. Everything so far is made durable.

@@ -67,6 +67,7 @@ fn write(
             started_unix_ms: started + 1000 * u64::from(index),
             intervals: (0..4).map(|place| samples::interval(place, 2, 20)).collect(),
             warnings: vec![Warning::NotSteady { figure: Figure::AchievedRate, drift: 0.1 }],
+            witness: None,
             outcome: outcome.clone(),
         };
         writer.run_started(&run.run, run.started_unix_ms).unwrap();

@@ -125,6 +125,7 @@ pub fn done(run: Run, streams: Vec<StreamInterval>) -> RunRecord {
         started_unix_ms: 1_795_241_733_000,
         intervals: each.map(|(index, s)| interval(index as u32, vec![s])).collect(),
         warnings: Vec::new(),
+        witness: None,
         outcome: Outcome::Done,
     }
 }

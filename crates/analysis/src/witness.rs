@@ -1,0 +1,158 @@
+//! Whether the generator and an independent witness counted the same.
+//!
+//! Both sides keep their books without shared code: what they agree on is not an artefact of one of
+//! them.
+
+use metrics::interval::Interval;
+use metrics::run_record::RunRecord;
+use metrics::witness::WitnessCounts;
+use units::thousands;
+use workload::op::OpKind;
+
+/// What the generator counted, over all intervals of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Calls that its connections sent, by kind of operation.
+    pub calls: [u64; OpKind::COUNT],
+    /// Those of them that were sent again after a connection was lost: the witness may have seen
+    /// each of them once or twice.
+    pub replays: u64,
+    /// Operations that failed, of all kinds.
+    pub failed: u64,
+    /// Bytes of operations that succeeded, by kind.
+    pub bytes: [u64; OpKind::COUNT],
+}
+
+impl Told {
+    /// Adds an interval.
+    pub fn add(&mut self, interval: &Interval) {
+        for connection in &interval.connections {
+            self.replays += connection.replays;
+            for (sum, kind) in self.calls.iter_mut().zip(&connection.kinds) {
+                *sum += kind.calls;
+            }
+        }
+        for stream in &interval.streams {
+            self.failed += stream.failed();
+            for (sum, kind) in self.bytes.iter_mut().zip(&stream.kinds) {
+                *sum += kind.bytes;
+            }
+        }
+    }
+
+    /// Of a whole run.
+    pub fn of(record: &RunRecord) -> Told {
+        let mut told = Told::default();
+        record.intervals.iter().for_each(|interval| told.add(interval));
+        told
+    }
+
+    /// Every way in which the witness counted otherwise, in words; none where both agree.
+    ///
+    /// Calls must be equal, but for those that were sent again over a new connection. Bytes must be
+    /// equal where nothing failed on either side: of an operation that failed the witness may have
+    /// moved a part.
+    pub fn differences(&self, witness: &WitnessCounts) -> Vec<String> {
+        let mut differences = Vec::new();
+        for (place, name) in ["READ", "WRITE", "COMMIT"].into_iter().enumerate() {
+            let (ours, theirs) = (self.calls[place], witness.calls[place]);
+            if theirs > ours || theirs.saturating_add(self.replays) < ours {
+                differences.push(difference(&format!("{name} calls"), ours, theirs));
+            }
+        }
+        if self.failed == 0 && witness.failed == 0 && self.replays == 0 {
+            let read = (OpKind::Read, "bytes read", witness.read_bytes);
+            let written = (OpKind::Write, "bytes written", witness.written_bytes);
+            for (kind, name, theirs) in [read, written] {
+                let ours = self.bytes[kind as usize];
+                if ours != theirs {
+                    differences.push(difference(name, ours, theirs));
+                }
+            }
+        }
+        differences
+    }
+}
+
+fn difference(what: &str, ours: u64, theirs: u64) -> String {
+    let (ours, theirs) = (thousands(ours), thousands(theirs));
+    format!("the service counted {theirs} {what}, the generator {ours}")
+}
+
+/// What the witness of an experiment said, over all its runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Witnessed {
+    /// Runs of which the witness told.
+    pub runs: u32,
+    /// Runs in which it counted otherwise than the generator.
+    pub runs_that_differ: u32,
+    /// Calls that it answered in them.
+    pub calls: u64,
+    /// Bytes that it gave and took.
+    pub bytes: u64,
+}
+
+/// What the witness said; `None` where there was none.
+pub(crate) fn witnessed(runs: &[RunRecord]) -> Option<Witnessed> {
+    let mut sum = Witnessed::default();
+    for record in runs {
+        let Some(counts) = &record.witness else { continue };
+        sum.runs += 1;
+        sum.runs_that_differ += u32::from(!Told::of(record).differences(counts).is_empty());
+        // A record may come from a stranger.
+        for calls in counts.calls {
+            sum.calls = sum.calls.saturating_add(calls);
+        }
+        let bytes = counts.read_bytes.saturating_add(counts.written_bytes);
+        sum.bytes = sum.bytes.saturating_add(bytes);
+    }
+    (sum.runs > 0).then_some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOLD: Told = Told { calls: [10, 4, 1], replays: 0, failed: 0, bytes: [80, 32, 0] };
+    const SAME: WitnessCounts = WitnessCounts {
+        calls: [10, 4, 1],
+        failed: 0,
+        read_bytes: 80,
+        written_bytes: 32,
+        outstanding_max: 3,
+    };
+
+    #[test]
+    fn equal_counts_are_no_difference_and_each_other_one_is_told() {
+        assert_eq!(TOLD.differences(&SAME), Vec::<String>::new());
+        let other = WitnessCounts { calls: [9, 4, 2], written_bytes: 31, ..SAME };
+        assert_eq!(
+            TOLD.differences(&other),
+            [
+                "the service counted 9 READ calls, the generator 10",
+                "the service counted 2 COMMIT calls, the generator 1",
+                "the service counted 31 bytes written, the generator 32"
+            ]
+        );
+    }
+
+    #[test]
+    fn calls_that_were_sent_again_may_have_been_answered_once_or_twice() {
+        let told = Told { replays: 2, ..TOLD };
+        for calls in 8..=10 {
+            let counts = WitnessCounts { calls: [calls, 4, 1], ..SAME };
+            assert_eq!(told.differences(&counts), Vec::<String>::new(), "{calls}");
+        }
+        for calls in [7, 11] {
+            let counts = WitnessCounts { calls: [calls, 4, 1], ..SAME };
+            assert_eq!(told.differences(&counts).len(), 1, "{calls}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_not_compared_where_operations_failed() {
+        let told = Told { failed: 1, ..TOLD };
+        let counts = WitnessCounts { read_bytes: 72, ..SAME };
+        assert_eq!(told.differences(&counts), Vec::<String>::new());
+    }
+}
