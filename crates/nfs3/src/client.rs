@@ -179,6 +179,15 @@ impl Client {
         }
     }
 
+    /// Takes the memory at once for calls of `message_bytes` and for replies up to the maximum, so
+    /// that nothing is allocated later.
+    pub fn reserve(&mut self, message_bytes: usize) {
+        for slot in &mut self.slots {
+            slot.message.reserve(message_bytes);
+        }
+        self.records.reserve();
+    }
+
     /// How many calls are outstanding.
     #[must_use]
     pub fn outstanding(&self) -> usize {

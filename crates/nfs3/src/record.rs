@@ -65,6 +65,8 @@ pub struct RecordReader {
     fragment_is_last: bool,
     /// Whether `buffer` holds a record that was handed out.
     handed_out: bool,
+    /// A buffer beyond this is given back once the record was read.
+    kept_bytes: usize,
 }
 
 impl RecordReader {
@@ -82,7 +84,14 @@ impl RecordReader {
             fragment_left: 0,
             fragment_is_last: false,
             handed_out: false,
+            kept_bytes: Self::KEPT_BYTES,
         }
+    }
+
+    /// Takes the memory for the longest record at once and keeps it.
+    pub fn reserve(&mut self) {
+        self.buffer.reserve(self.max_bytes);
+        self.kept_bytes = usize::MAX;
     }
 
     /// Forgets a record that is not whole: the stream begins anew.
@@ -106,7 +115,7 @@ impl RecordReader {
         if self.handed_out {
             self.handed_out = false;
             self.buffer.clear();
-            if self.buffer.capacity() > Self::KEPT_BYTES {
+            if self.buffer.capacity() > self.kept_bytes {
                 self.buffer = Vec::new();
             }
         }

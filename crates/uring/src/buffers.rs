@@ -80,6 +80,19 @@ impl Buffers {
         }
     }
 
+    /// The memory of slot `slot`, to be looked at or sent from.
+    #[inline]
+    pub fn bytes(&self, slot: usize) -> &[u8] {
+        assert!(slot < self.slots, "slot {slot} of {}", self.slots);
+        // SAFETY: as in `slot`; nobody can write through this value while it is lent.
+        unsafe {
+            std::slice::from_raw_parts(
+                self.start.as_ptr().add(slot * self.slot_bytes),
+                self.slot_bytes,
+            )
+        }
+    }
+
     /// The address of slot `slot`, for the kernel.
     pub(crate) fn address(&self, slot: usize) -> *mut u8 {
         assert!(slot < self.slots, "slot {slot} of {}", self.slots);

@@ -2,8 +2,9 @@
 //! allows `unsafe`.
 //!
 //! For: reading, writing and syncing registered files through io_uring with registered buffers, in
-//! batches. Not for: deciding what to read or when. Ideas: the hot loop of fio's `t/io_uring`,
-//! firecracker's split of ring, operation and buffers.
+//! batches; and what only a raw system call tells of a socket. Not for: deciding what to read or
+//! when. Ideas: the hot loop of fio's `t/io_uring`, firecracker's split of ring, operation and
+//! buffers.
 #![expect(
     unsafe_code,
     reason = "this crate exists to hold all of it; each block says why it is sound"
@@ -11,3 +12,4 @@
 
 pub mod buffers;
 pub mod ring;
+pub mod socket;

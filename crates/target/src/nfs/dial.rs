@@ -38,6 +38,11 @@ impl Caller {
         }
     }
 
+    /// Bytes of the credential in a call.
+    pub(super) fn bytes(&self) -> usize {
+        32 + self.machine_name.len() + 4 * self.gids.as_slice().len()
+    }
+
     /// As it stands in a call.
     pub fn credential(&self) -> Credential<'_> {
         Credential::Sys(AuthSys {

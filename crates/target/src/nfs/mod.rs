@@ -2,19 +2,27 @@
 //! exactly as asked for, over as many connections as wanted.
 //!
 //! [`url::NfsUrl`] says where; [`session::Session`] mounts it and does every procedure, one
-//! blocking call at a time.
+//! blocking call at a time; [`files::NfsFiles`] is what a worker measures.
 
 pub mod dial;
 pub mod error;
+pub mod files;
 pub mod listing;
 pub mod procedures;
 pub mod session;
 pub mod url;
 
+mod calls;
 mod channel;
+mod core;
+mod flow;
+mod recovery;
+mod sockets;
+mod uncommitted;
 mod url_text;
 
 pub use error::{NfsError, NfsFailure};
+pub use files::{NfsAccess, NfsFiles};
 pub use listing::DirEntry;
 pub use procedures::Written;
 pub use session::{Mounted, NfsFile, Session};

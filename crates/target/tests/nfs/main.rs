@@ -2,5 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
 
+mod behaviour;
+mod drive;
 mod ganesha;
+mod scripted;
 mod session;

@@ -1,0 +1,186 @@
+//! What was written and may still be lost: for each file, in order, the operations whose data the
+//! server has taken as UNSTABLE and not yet committed. Memory is fixed; it is touched as it is
+//! used.
+//!
+//! An entry belongs to an epoch: the number of the server's instance, as told by its verifiers.
+
+use workload::op::{Op, OpKind};
+
+use super::calls::NONE;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    index: u64,
+    offset_bytes: u64,
+    /// Grows with each entry of the target.
+    number: u64,
+    size_bytes: u32,
+    epoch: u32,
+    next: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FileLog {
+    head: u32,
+    tail: u32,
+}
+
+/// The logs of all files of a target.
+#[derive(Debug)]
+pub(super) struct Uncommitted {
+    entries: Vec<Entry>,
+    most: usize,
+    free: u32,
+    used: usize,
+    number: u64,
+    files: Vec<FileLog>,
+}
+
+impl Uncommitted {
+    pub(super) fn new(files: usize, most: usize) -> Uncommitted {
+        Uncommitted {
+            entries: Vec::with_capacity(most),
+            most,
+            free: NONE,
+            used: 0,
+            number: 0,
+            files: vec![FileLog { head: NONE, tail: NONE }; files],
+        }
+    }
+
+    /// Entries in all.
+    pub(super) fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Entries that there is room for.
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// The number of the last entry.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(super) fn is_empty(&self, file: u32) -> bool {
+        self.files[file as usize].head == NONE
+    }
+
+    /// Appends a write. There must be room.
+    pub(super) fn push(&mut self, op: &Op, epoch: u32) {
+        self.number += 1;
+        let entry = Entry {
+            index: op.index,
+            offset_bytes: op.offset_bytes,
+            number: self.number,
+            size_bytes: op.size_bytes,
+            epoch,
+            next: NONE,
+        };
+        let place = match self.free {
+            NONE => {
+                debug_assert!(self.entries.len() < self.most, "there is room for an entry");
+                self.entries.push(entry);
+                self.entries.len() as u32 - 1
+            }
+            place => {
+                self.free = self.entries[place as usize].next;
+                self.entries[place as usize] = entry;
+                place
+            }
+        };
+        self.used += 1;
+        let log = &mut self.files[op.file as usize];
+        match log.tail {
+            NONE => log.head = place,
+            tail => self.entries[tail as usize].next = place,
+        }
+        log.tail = place;
+    }
+
+    /// Forgets the entries of `file` up to `number`.
+    pub(super) fn committed(&mut self, file: u32, number: u64) {
+        let log = &mut self.files[file as usize];
+        while log.head != NONE {
+            let entry = &mut self.entries[log.head as usize];
+            if entry.number > number {
+                return;
+            }
+            let place = std::mem::replace(&mut log.head, entry.next);
+            entry.next = self.free;
+            self.free = place;
+            self.used -= 1;
+        }
+        log.tail = NONE;
+    }
+
+    /// Whether some entry of `file` is of an earlier epoch.
+    pub(super) fn is_lost(&self, file: u32, epoch: u32) -> bool {
+        // Entries are appended in the order of replies, which is nearly that of epochs, and the
+        // list is short of every entry that was committed.
+        let mut place = self.files[file as usize].head;
+        while place != NONE {
+            let entry = &self.entries[place as usize];
+            if entry.epoch < epoch {
+                return true;
+            }
+            place = entry.next;
+        }
+        false
+    }
+
+    /// The first entry of `file`, to go through all with [`Uncommitted::after`].
+    pub(super) fn first(&self, file: u32) -> u32 {
+        self.files[file as usize].head
+    }
+
+    /// The entry after `place`.
+    pub(super) fn after(&self, place: u32) -> u32 {
+        self.entries[place as usize].next
+    }
+
+    /// The operation of an entry.
+    pub(super) fn op(&self, file: u32, place: u32) -> Op {
+        let Entry { index, offset_bytes, size_bytes, .. } = self.entries[place as usize];
+        Op { index, offset_bytes, size_bytes, file, kind: OpKind::Write }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn op(index: u64, file: u32) -> Op {
+        Op { index, offset_bytes: index * 10, size_bytes: 10, file, kind: OpKind::Write }
+    }
+
+    fn indices(log: &Uncommitted, file: u32) -> Vec<u64> {
+        let mut found = Vec::new();
+        let mut place = log.first(file);
+        while place != NONE {
+            found.push(log.op(file, place).index);
+            place = log.after(place);
+        }
+        found
+    }
+
+    #[test]
+    fn a_commit_forgets_what_was_logged_before_it_was_sent_and_nothing_else() {
+        let mut log = Uncommitted::new(2, 4);
+        log.push(&op(1, 0), 0);
+        log.push(&op(2, 1), 0);
+        let sent = log.number();
+        log.push(&op(3, 0), 0);
+        log.committed(0, sent);
+        assert_eq!((indices(&log, 0), indices(&log, 1)), (vec![3], vec![2]));
+        log.push(&op(4, 0), 1);
+        log.push(&op(5, 0), 1);
+        assert_eq!((indices(&log, 0), log.used()), (vec![3, 4, 5], 4));
+        assert!(log.is_lost(0, 1) && !log.is_lost(0, 0));
+        log.committed(0, u64::MAX);
+        assert!(log.is_empty(0));
+        log.push(&op(6, 0), 1);
+        assert_eq!(indices(&log, 0), [6]);
+    }
+}

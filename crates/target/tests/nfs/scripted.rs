@@ -1,0 +1,309 @@
+//! A server that does what a test wants: it keeps files in memory and asks the test's script what
+//! to make of each request. MOUNT and NFS are on one port.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use nfs3::arguments::{Data, stable_how};
+use nfs3::mount::mountres3_ok;
+use nfs3::procedure::NfsProcedure;
+use nfs3::request::{Arguments, MountArguments, MountResults, NfsArguments, NfsResults, Results};
+use nfs3::results::{
+    COMMIT3resok, FSINFO3resok, READ3resfail, READ3resok, Res3, WRITE3resfail, WRITE3resok,
+};
+use nfs3::server::{Programs, Received, Request, Server, ServerOptions, reply};
+use nfs3::types::{Handle, nfs_fh3, nfsstat3, nfstime3, wcc_data};
+use target::nfs::{NfsAccess, NfsFiles, NfsUrl, Session};
+use workload::plan::WriteStability;
+
+/// What to make of a request of NFS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// Do it and answer.
+    Answer,
+    /// Do it, and answer in several fragments, one byte after the other at first.
+    Fragments,
+    /// Do it, and answer when there are so many such answers on the connection, the last first.
+    Reversed(usize),
+    /// Do it, and answer when there are so many such answers on all connections.
+    Together(usize),
+    /// Do this many bytes of it at most.
+    Short(u32),
+    /// Say this.
+    Fail(nfsstat3),
+    /// Do it, and close the connection in place of an answer.
+    DoAndClose,
+    /// Close the connection and do nothing.
+    Close,
+    /// Do it and say nothing.
+    Silence,
+}
+
+/// A request that was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) connection: usize,
+    pub(crate) xid: u32,
+    pub(crate) procedure: NfsProcedure,
+    pub(crate) offset: u64,
+    pub(crate) count: u32,
+    pub(crate) stable: Option<stable_how>,
+}
+
+type Script = Box<dyn FnMut(&Seen, &mut World) -> Act + Send>;
+
+/// What the server holds.
+pub(crate) struct World {
+    pub(crate) files: Vec<Vec<u8>>,
+    /// What survives a restart.
+    pub(crate) durable: Vec<Vec<u8>>,
+    pub(crate) verifier: [u8; 8],
+    pub(crate) seen: Vec<Seen>,
+    together: Vec<(TcpStream, Vec<u8>)>,
+    connections: usize,
+}
+
+impl World {
+    /// Loses what was not committed.
+    pub(crate) fn restart(&mut self) {
+        self.files.clone_from(&self.durable);
+        self.verifier[0] += 1;
+    }
+
+    pub(crate) fn count(&self, procedure: NfsProcedure) -> usize {
+        self.seen.iter().filter(|seen| seen.procedure == procedure).count()
+    }
+}
+
+pub(crate) struct Scripted {
+    address: SocketAddr,
+    pub(crate) world: Arc<Mutex<World>>,
+}
+
+impl Scripted {
+    /// A server with `files` files of `bytes` bytes; it ends with the test's process.
+    pub(crate) fn start(
+        (files, bytes): (usize, usize),
+        script: impl FnMut(&Seen, &mut World) -> Act + Send + 'static,
+    ) -> Scripted {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let content = |file: usize| (0..bytes).map(|at| byte_of(file, at)).collect();
+        let files: Vec<Vec<u8>> = (0..files).map(content).collect();
+        let world = Arc::new(Mutex::new(World {
+            durable: files.clone(),
+            files,
+            verifier: *b"\0verifie",
+            seen: Vec::new(),
+            together: Vec::new(),
+            connections: 0,
+        }));
+        let script: Arc<Mutex<Script>> = Arc::new(Mutex::new(Box::new(script)));
+        let shared = Arc::clone(&world);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (world, script) = (Arc::clone(&shared), Arc::clone(&script));
+                // A connection that breaks is the test's own doing.
+                std::thread::spawn(move || drop(serve(stream, &world, &script)));
+            }
+        });
+        Scripted { address, world }
+    }
+
+    /// Mounts it with further options, and opens all files over the connections that `nconnect`
+    /// says.
+    pub(crate) fn open(
+        &self,
+        options: &str,
+        depth: u32,
+        change: impl Fn(&mut NfsAccess),
+    ) -> NfsFiles {
+        let port = self.address.port();
+        let text = format!("nfs://127.0.0.1:{port}/x?mountport={port}&{options}");
+        let url: NfsUrl = text.parse().unwrap();
+        let session = Session::open(&url).unwrap();
+        let files = self.world.lock().unwrap().files.len();
+        let mut access = NfsAccess {
+            mounted: Arc::clone(session.mounted()),
+            connections: 0..url.nconnect.unwrap_or(1),
+            files: (0..files).map(|file| Handle::new(&[b'f', file as u8]).unwrap()).collect(),
+            stability: WriteStability::Unstable,
+            transfer_size_max_bytes: 64 << 10,
+            keep_read_data: true,
+            rewrite: None,
+            uncommitted_max: target::nfs::files::UNCOMMITTED_MAX,
+        };
+        change(&mut access);
+        self.world.lock().unwrap().seen.clear();
+        NfsFiles::open(&access, depth).unwrap()
+    }
+}
+
+/// What a file holds at first.
+pub(crate) fn byte_of(file: usize, at: usize) -> u8 {
+    (at / 512 * 7 + at + file * 31) as u8
+}
+
+fn serve(
+    mut stream: TcpStream,
+    world: &Mutex<World>,
+    script: &Mutex<Script>,
+) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut server = Server::new(ServerOptions {
+        programs: Programs { nfs: true, mount: true, portmap: false },
+        max_call_bytes: 2 << 20,
+        max_in_progress: usize::MAX,
+    });
+    let connection = {
+        let mut world = world.lock().unwrap();
+        world.connections += 1;
+        world.connections - 1
+    };
+    let mut reversed: Vec<Vec<u8>> = Vec::new();
+    let mut memory = vec![0; 256 << 10];
+    loop {
+        let bytes = stream.read(&mut memory)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let mut input = &memory[..bytes];
+        let mut refused = Vec::new();
+        while let Some(received) = server.receive(&mut input, &mut refused).unwrap() {
+            let Received::Request(request) = received else { panic!("{received:?}") };
+            let mut answer = Vec::new();
+            let mut world = world.lock().unwrap();
+            let act = match seen(connection, &request) {
+                Some(seen) => {
+                    world.seen.push(seen);
+                    script.lock().unwrap()(&seen, &mut world)
+                }
+                None => Act::Answer,
+            };
+            if act == Act::Close {
+                return Ok(());
+            }
+            perform(&mut world, &request, act, &mut answer);
+            match act {
+                Act::DoAndClose => return Ok(()),
+                Act::Silence => {}
+                Act::Reversed(count) => {
+                    reversed.push(answer);
+                    if reversed.len() == count {
+                        for answer in reversed.drain(..).rev() {
+                            stream.write_all(&answer)?;
+                        }
+                    }
+                }
+                Act::Together(count) => {
+                    world.together.push((stream.try_clone()?, answer));
+                    if world.together.len() == count {
+                        for (mut stream, answer) in world.together.drain(..) {
+                            stream.write_all(&answer)?;
+                        }
+                    }
+                }
+                Act::Fragments => {
+                    drop(world);
+                    let body = &answer[4..];
+                    let (first, last) = body.split_at(body.len() / 2);
+                    let mut whole = (first.len() as u32).to_be_bytes().to_vec();
+                    whole.extend(first);
+                    whole.extend((last.len() as u32 | 1 << 31).to_be_bytes());
+                    whole.extend(last);
+                    for byte in &whole[..16] {
+                        stream.write_all(&[*byte])?;
+                    }
+                    stream.write_all(&whole[16..])?;
+                }
+                _ => stream.write_all(&answer)?,
+            }
+        }
+    }
+}
+
+fn seen(connection: usize, request: &Request<'_>) -> Option<Seen> {
+    let Arguments::Nfs(arguments) = request.arguments else { return None };
+    let (procedure, xid) = (arguments.procedure(), request.xid);
+    let (offset, count, stable) = match arguments {
+        NfsArguments::READ(args) => (args.offset, args.count, None),
+        NfsArguments::WRITE(args) => (args.offset, args.count, Some(args.stable)),
+        NfsArguments::COMMIT(_) => (0, 0, None),
+        _ => return None,
+    };
+    Some(Seen { connection, xid, procedure, offset, count, stable })
+}
+
+fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<u8>) {
+    let most = if let Act::Short(most) = act { most } else { u32::MAX };
+    let fail = if let Act::Fail(status) = act { Some(status) } else { None };
+    let results = match request.arguments {
+        Arguments::Mount(MountArguments::MNT(_)) => {
+            let ok = mountres3_ok { fhandle: nfs_fh3(b"root"), auth_flavors: vec![1] };
+            Results::Mount(MountResults::MNT(Ok(ok)))
+        }
+        Arguments::Nfs(NfsArguments::FSINFO(_)) => {
+            Results::Nfs(NfsResults::FSINFO(Res3::Ok(info())))
+        }
+        Arguments::Nfs(NfsArguments::READ(args)) => {
+            let file = &world.files[args.file.0[1] as usize];
+            let start = file.len().min(args.offset as usize);
+            let end = file.len().min(start + args.count.min(most) as usize);
+            let data = Data(&file[start..end]);
+            let eof = end == file.len();
+            let ok = READ3resok { file_attributes: None, count: (end - start) as u32, eof, data };
+            Results::Nfs(NfsResults::READ(match fail {
+                Some(status) => Res3::Fail(status, READ3resfail { obj_attributes: None }),
+                None => Res3::Ok(ok),
+            }))
+        }
+        Arguments::Nfs(NfsArguments::WRITE(args)) => {
+            let place = args.file.0[1] as usize;
+            let count = args.count.min(most);
+            if fail.is_none() {
+                let data = &args.data.0[..count as usize];
+                let range = args.offset as usize..args.offset as usize + data.len();
+                world.files[place][range.clone()].copy_from_slice(data);
+                if args.stable != stable_how::UNSTABLE {
+                    world.durable[place][range].copy_from_slice(data);
+                }
+            }
+            let (file_wcc, committed) = (wcc_data::default(), args.stable);
+            let ok = WRITE3resok { file_wcc, count, committed, verf: world.verifier };
+            Results::Nfs(NfsResults::WRITE(match fail {
+                Some(status) => Res3::Fail(status, WRITE3resfail { file_wcc }),
+                None => Res3::Ok(ok),
+            }))
+        }
+        Arguments::Nfs(NfsArguments::COMMIT(args)) => {
+            let place = args.file.0[1] as usize;
+            let file_wcc = wcc_data::default();
+            Results::Nfs(NfsResults::COMMIT(match fail {
+                Some(status) => Res3::Fail(status, WRITE3resfail { file_wcc }),
+                None => {
+                    world.durable[place] = world.files[place].clone();
+                    Res3::Ok(COMMIT3resok { file_wcc, verf: world.verifier })
+                }
+            }))
+        }
+        other => panic!("no test asks for {other:?}"),
+    };
+    reply(answer, request.xid, &results);
+}
+
+fn info() -> FSINFO3resok {
+    FSINFO3resok {
+        obj_attributes: None,
+        rtmax: 1 << 20,
+        rtpref: 64 << 10,
+        rtmult: 512,
+        wtmax: 1 << 20,
+        wtpref: 64 << 10,
+        wtmult: 512,
+        dtpref: 8192,
+        maxfilesize: u64::MAX,
+        time_delta: nfstime3 { seconds: 0, nseconds: 1 },
+        properties: 0,
+    }
+}
