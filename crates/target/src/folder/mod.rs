@@ -5,7 +5,6 @@
 //! `nfs://filer/vol1/fourcorners/main-0.data` on an export. Each implementation understands its
 //! own; the rules only join and split them. Nothing here decides anything about safety.
 
-mod lease;
 pub(crate) mod local;
 pub(crate) mod nfs;
 

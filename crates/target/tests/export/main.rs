@@ -18,5 +18,6 @@ mod plans;
 #[path = "../directory/refusals.rs"]
 mod refusals;
 mod served;
+mod service;
 #[path = "../directory/truths.rs"]
 mod truths;

@@ -2,33 +2,36 @@
 //!
 //! Symbolic links are followed by the server alone, when it mounts what the user named, and never
 //! here: every name is looked up in its directory's handle. NFS has no locks that end with their
-//! holder, so the lock is a lease ([`crate::folder::lease`]). Changes of names are durable when
+//! holder, so the lock is a lease ([`lease`]). Changes of names are durable when
 //! they are answered (RFC 1813, section 4.8), and data after COMMIT, as long as the write verifier
 //! is the same.
 
-use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
+mod files;
+pub(crate) mod lease;
+mod shared;
+
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use nfs3::arguments::{ACCESS3_EXTEND, ACCESS3_LOOKUP, ACCESS3_MODIFY, createhow3, stable_how};
+use nfs3::arguments::{ACCESS3_EXTEND, ACCESS3_LOOKUP, ACCESS3_MODIFY, stable_how};
 use nfs3::rpc::Credential;
-use nfs3::types::{fattr3, ftype3, nfsstat3, sattr3, writeverf3};
+use nfs3::types::{ftype3, nfsstat3, sattr3};
 
-use crate::folder::lease::Lease;
-use crate::folder::{Entry, FillFile, Folder, Kind, Lock, SampledFile, Synced};
+use crate::folder::nfs::files::{ExportFile, Sampled, write_all};
+use crate::folder::nfs::lease::Lease;
+use crate::folder::nfs::shared::{Shared, entry};
+use crate::folder::{Entry, FillFile, Folder, Kind, Lock, SampledFile};
 use crate::nfs::session::Mounted;
-use crate::nfs::{NfsError, NfsFile, NfsUrl, Session};
+use crate::nfs::{NfsError, NfsUrl, Session};
 use crate::refusal::Refusal;
 use crate::storage::{DirectIo, PROBE_NAME, Space, Storage};
 
 /// Writes of a fill that are outstanding, each over a connection of its own: enough for a server
 /// that takes a millisecond for 64 KiB and gives half a GiB/s.
 const WRITERS: usize = 8;
-/// Permission bits of files that are made.
-const FILE_MODE: u32 = 0o644;
 /// Permission bits of directories that are made.
 const DIRECTORY_MODE: u32 = 0o755;
 /// What is asked of a directory in which entries are to be made.
@@ -44,17 +47,6 @@ pub(crate) struct Export {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
-struct Shared {
-    mounted: Arc<Mounted>,
-    /// The name of the mounted folder; every path begins with it.
-    root: PathBuf,
-    /// Connections that nobody uses at the moment.
-    idle: Mutex<Vec<Session>>,
-    /// Directories that were looked up, until one is moved or removed.
-    directories: Mutex<HashMap<PathBuf, NfsFile>>,
-}
-
 /// How the user names what is at `path` on the URL's server.
 fn named(url: &NfsUrl, path: &str) -> PathBuf {
     PathBuf::from(format!("nfs://{}{}", url.authority(), path.trim_end_matches('/')))
@@ -63,16 +55,6 @@ fn named(url: &NfsUrl, path: &str) -> PathBuf {
 /// The name of what `url` names.
 pub(crate) fn path_of(url: &NfsUrl) -> PathBuf {
     named(url, &url.path)
-}
-
-/// What a procedure's failure is to the rules, which know kinds and say the path themselves.
-pub(crate) fn failed(error: NfsError) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {}", error.procedure, error.failure))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is whole at every moment.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Export {
@@ -99,159 +81,9 @@ impl Export {
             }
             Err(error) => return Err(unreachable(error)),
         };
-        let mounted = Arc::clone(session.mounted());
-        let root = path_of(&mounted.url);
-        let shared = Shared {
-            mounted,
-            root,
-            idle: Mutex::new(vec![session]),
-            directories: Mutex::default(),
-        };
-        Ok(Export { shared: Arc::new(shared) })
+        let root = path_of(&session.mounted().url);
+        Ok(Export { shared: Arc::new(Shared::new(session, root)) })
     }
-}
-
-impl Shared {
-    /// Does something over a connection that nobody else uses meanwhile.
-    fn with<R>(&self, work: impl FnOnce(&mut Session) -> Result<R, NfsError>) -> io::Result<R> {
-        let idle = lock(&self.idle).pop();
-        let mut session = idle.unwrap_or_else(|| Session::of(&self.mounted));
-        let done = work(&mut session);
-        lock(&self.idle).push(session);
-        done.map_err(failed)
-    }
-
-    /// The names that lead from the mounted folder to `path`.
-    fn names<'p>(&self, path: &'p Path) -> io::Result<Vec<&'p OsStr>> {
-        let elsewhere = || {
-            let root = self.root.display();
-            io::Error::new(io::ErrorKind::InvalidInput, format!("it is not on {root}"))
-        };
-        let inside = path.strip_prefix(&self.root).map_err(|_| elsewhere())?;
-        inside
-            .components()
-            .map(|component| match component {
-                Component::Normal(name) => Ok(name),
-                _ => Err(elsewhere()),
-            })
-            .collect()
-    }
-
-    /// The handle of a directory; whether it is one is for the server to say when it is used.
-    fn directory(&self, path: &Path) -> io::Result<NfsFile> {
-        if let Some(known) = lock(&self.directories).get(path) {
-            return Ok(known.clone());
-        }
-        let mut directory = self.mounted.root.clone();
-        for name in self.names(path)? {
-            directory = self.with(|session| session.lookup(&directory, name.as_bytes()))?.0;
-        }
-        lock(&self.directories).insert(path.to_path_buf(), directory.clone());
-        Ok(directory)
-    }
-
-    fn forget_directories(&self) {
-        lock(&self.directories).clear();
-    }
-
-    /// Does something with an entry, by its directory and name. A directory that was removed since
-    /// it was looked up is looked up again, once.
-    fn at<R>(
-        &self,
-        path: &Path,
-        work: impl Fn(&mut Session, &NfsFile, &[u8]) -> Result<R, NfsError>,
-    ) -> io::Result<R> {
-        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        let attempt = || {
-            let directory = self.directory(above)?;
-            self.with(|session| work(session, &directory, name.as_bytes()))
-        };
-        match attempt() {
-            Err(error) if error.kind() == io::ErrorKind::StaleNetworkFileHandle => {
-                self.forget_directories();
-                attempt()
-            }
-            outcome => outcome,
-        }
-    }
-
-    /// What is at `path`, with its attributes; `None` if nothing is.
-    fn find(&self, path: &Path) -> io::Result<Option<(NfsFile, fattr3)>> {
-        let root = &self.mounted.root;
-        let found = if path == self.root {
-            self.with(|session| Ok((root.clone(), session.getattr(root)?)))
-        } else {
-            self.at(path, |session, directory, name| {
-                let (file, attributes) = session.lookup(directory, name)?;
-                let attributes = match attributes {
-                    Some(attributes) => attributes,
-                    None => session.getattr(&file)?,
-                };
-                Ok((file, attributes))
-            })
-        };
-        match found {
-            Ok(found) => Ok(Some(found)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// The folder above the mounted one, if the server shows the way there and back.
-    fn above_root(&self) -> io::Result<Option<NfsFile>> {
-        let root = &self.mounted.root;
-        let Some(name) = self.root.file_name() else { return Ok(None) };
-        let there_and_back = self.with(|session| {
-            let (above, _) = session.lookup(root, b"..")?;
-            let (back, _) = session.lookup(&above, name.as_bytes())?;
-            Ok((above, back))
-        });
-        match there_and_back {
-            Ok((above, back)) => {
-                Ok((above.handle != root.handle && back.handle == root.handle).then_some(above))
-            }
-            // Above the root of an export is nothing, which servers say in their own ways.
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// A file that was not there before.
-    fn create(&self, path: &Path) -> io::Result<NfsFile> {
-        let attributes = sattr3 { mode: Some(FILE_MODE), ..sattr3::UNCHANGED };
-        let made = self.at(path, |session, directory, name| {
-            session.create(directory, name, createhow3::GUARDED(attributes))
-        })?;
-        Ok(made.0)
-    }
-}
-
-impl From<&fattr3> for Entry {
-    fn from(found: &fattr3) -> Entry {
-        Entry {
-            kind: match found.ftype {
-                ftype3::NF3REG => Kind::File,
-                ftype3::NF3DIR => Kind::Directory,
-                ftype3::NF3LNK => Kind::Link,
-                ftype3::NF3BLK => Kind::BlockDevice,
-                ftype3::NF3CHR => Kind::CharacterDevice,
-                ftype3::NF3SOCK | ftype3::NF3FIFO => Kind::PipeOrSocket,
-            },
-            links: u64::from(found.nlink),
-            size_bytes: found.size,
-            allocated_bytes: found.used,
-            inode: found.fileid,
-            // NFSv3 has no moment of creation.
-            created_unix_ns: None,
-            handle: None,
-        }
-    }
-}
-
-fn entry((file, attributes): &(NfsFile, fattr3)) -> Entry {
-    Entry { handle: Some(file.handle), ..Entry::from(attributes) }
 }
 
 fn not_a_file(kind: Kind) -> io::Error {
@@ -362,7 +194,7 @@ impl Folder for Export {
     }
 
     fn maker(&self) -> String {
-        let host = crate::folder::lease::this_host();
+        let host = crate::folder::nfs::lease::this_host();
         format!("{}-{}", host.replace('/', "_"), std::process::id())
     }
 
@@ -465,11 +297,7 @@ impl Folder for Export {
                 made => made?,
             },
         };
-        let file = ExportFile {
-            shared: Arc::clone(&self.shared),
-            file: made,
-            unstable: Mutex::new(Unstable::default()),
-        };
+        let file = ExportFile::new(Arc::clone(&self.shared), made);
         match file.look()?.kind {
             Kind::File => Ok(Box::new(file)),
             kind => Err(not_a_file(kind)),
@@ -490,148 +318,9 @@ impl Folder for Export {
     }
 }
 
-/// Writes that were answered before they were durable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Unstable {
-    /// The verifier of the first.
-    verifier: Option<writeverf3>,
-    /// A later one had another verifier: something before it may be lost.
-    lost: bool,
-}
-
-impl Unstable {
-    fn written(&mut self, verifier: writeverf3) {
-        let first = *self.verifier.get_or_insert(verifier);
-        self.lost |= first != verifier;
-    }
-
-    /// After a COMMIT that gave `verifier`, or without one if there was nothing to commit.
-    fn committed(self, verifier: Option<writeverf3>) -> Synced {
-        match self.lost || self.verifier != verifier {
-            true => Synced::Lost,
-            false => Synced::Durable,
-        }
-    }
-}
-
-/// A file that is being filled.
-struct ExportFile {
-    shared: Arc<Shared>,
-    file: NfsFile,
-    unstable: Mutex<Unstable>,
-}
-
-/// Writes all of `bytes`; `unstable` is told the verifier of every write that is not durable yet.
-fn write_all(
-    shared: &Shared,
-    file: &NfsFile,
-    bytes: &[u8],
-    offset: u64,
-    stable: stable_how,
-    unstable: impl Fn(writeverf3),
-) -> io::Result<()> {
-    let mut done = 0;
-    while done < bytes.len() {
-        let (rest, at) = (&bytes[done..], offset + done as u64);
-        let written = shared.with(|session| session.write(file, at, rest, stable))?;
-        if written.bytes == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
-        }
-        if written.committed < stable && stable == stable_how::FILE_SYNC {
-            return Err(io::Error::other(
-                "WRITE: the server was asked to make it durable, and did not",
-            ));
-        }
-        if written.committed != stable_how::FILE_SYNC {
-            unstable(written.verifier);
-        }
-        done += written.bytes as usize;
-    }
-    Ok(())
-}
-
-impl FillFile for ExportFile {
-    fn look(&self) -> io::Result<Entry> {
-        let attributes = self.shared.with(|session| session.getattr(&self.file))?;
-        Ok(entry(&(self.file.clone(), attributes)))
-    }
-
-    fn cut(&self, size_bytes: u64) -> io::Result<()> {
-        let size = sattr3 { size: Some(size_bytes), ..sattr3::UNCHANGED };
-        self.shared.with(|session| session.setattr(&self.file, size, None))
-    }
-
-    fn write_directly(&mut self, _offset_align_bytes: u64) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn reserve(&self, _size_bytes: u64) -> io::Result<()> {
-        // NFSv3 cannot.
-        Ok(())
-    }
-
-    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        write_all(&self.shared, &self.file, bytes, offset, stable_how::UNSTABLE, |verifier| {
-            lock(&self.unstable).written(verifier);
-        })
-    }
-
-    fn sync(&self) -> io::Result<Synced> {
-        let unstable = std::mem::take(&mut *lock(&self.unstable));
-        let verifier = match unstable.verifier {
-            None => None,
-            Some(_) => Some(self.shared.with(|session| session.commit(&self.file))?),
-        };
-        Ok(unstable.committed(verifier))
-    }
-}
-
-/// A file of which pages are read.
-struct Sampled {
-    shared: Arc<Shared>,
-    file: NfsFile,
-}
-
-impl SampledFile for Sampled {
-    fn first_hole(&self, _size_bytes: u64) -> Option<u64> {
-        // NFSv3 does not tell.
-        None
-    }
-
-    fn read_at(&self, page: &mut [u8], offset: u64) -> io::Result<usize> {
-        let mut done = 0;
-        while done < page.len() {
-            let rest = &mut page[done..];
-            let at = offset + done as u64;
-            let (bytes, end) = self.shared.with(|session| session.read(&self.file, at, rest))?;
-            done += bytes;
-            if end || bytes == 0 {
-                break;
-            }
-        }
-        Ok(done)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn synced(written: &[u8], committed: u8) -> Synced {
-        let mut unstable = Unstable::default();
-        written.iter().for_each(|verifier| unstable.written([*verifier; 8]));
-        unstable.committed((!written.is_empty()).then_some([committed; 8]))
-    }
-
-    #[test]
-    fn what_was_written_is_lost_when_a_verifier_is_another() {
-        assert_eq!(synced(&[], 0), Synced::Durable);
-        assert_eq!(synced(&[1, 1], 1), Synced::Durable);
-        assert_eq!(synced(&[1, 1], 2), Synced::Lost);
-        // Even if the last life of the server is the one that commits.
-        assert_eq!(synced(&[1, 2], 2), Synced::Lost);
-        assert_eq!(synced(&[1, 2, 1], 1), Synced::Lost);
-    }
 
     #[test]
     fn the_name_of_a_folder_is_its_url_without_options() {

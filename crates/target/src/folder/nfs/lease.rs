@@ -17,7 +17,7 @@ use nfs3::arguments::{createhow3, stable_how};
 use nfs3::types::{fattr3, ftype3, nfsstat3, nfstime3, sattr3, set_time};
 use serde::{Deserialize, Serialize};
 
-use crate::folder::nfs::failed;
+use crate::folder::nfs::shared::failed;
 use crate::folder::{Entry, Lock};
 use crate::lock::LEASE_NAME;
 use crate::nfs::{NfsError, NfsFile, Session};
@@ -26,7 +26,7 @@ use crate::refusal::{Holder, Refusal};
 /// How often the holder gives a sign of life.
 const RENEWED_EVERY: Duration = Duration::from_secs(5);
 /// Who was silent for longer, by the server's clock, is taken for gone.
-const SILENT: Duration = Duration::from_secs(30);
+pub(crate) const SILENT: Duration = Duration::from_secs(30);
 /// How long a call for the lease may take: less than what makes a holder silent.
 const CALL_WITHIN: Duration = Duration::from_secs(10);
 /// How often a lease is looked for that is removed just then.
@@ -49,7 +49,7 @@ struct Content {
 }
 
 /// This machine's name.
-pub(super) fn this_host() -> String {
+pub(crate) fn this_host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
@@ -80,6 +80,19 @@ impl Content {
         text.push(b'\n');
         text
     }
+}
+
+/// Who holds a lease with this content, if it has any.
+fn holder(content: Option<Content>, silent_seconds: u64) -> Holder {
+    match content {
+        Some(content) => Holder { host: content.host, process: content.process, silent_seconds },
+        None => Holder { host: "an unknown host".to_owned(), process: 0, silent_seconds },
+    }
+}
+
+/// The same of what was read from a lease in a directory of this machine.
+pub(crate) fn holder_by(text: &[u8], silent: Duration) -> Holder {
+    holder(Content::read(text), silent.as_secs())
 }
 
 /// A lease that is held; given back when it is dropped.
@@ -149,12 +162,7 @@ impl Looking<'_> {
             _ => None,
         };
         let silent_seconds = between(attributes.ctime, now).as_secs();
-        let holder = match content {
-            Some(content) => {
-                Holder { host: content.host, process: content.process, silent_seconds }
-            }
-            None => Holder { host: "an unknown host".to_owned(), process: 0, silent_seconds },
-        };
+        let holder = holder(content, silent_seconds);
         Ok(Some(Found { file, attributes, holder }))
     }
 
@@ -326,12 +334,7 @@ impl Holding {
         if content.as_ref() == Some(&self.ours) {
             self.changed = found.ctime;
         } else {
-            let holder = |content: Content| Holder {
-                host: content.host,
-                process: content.process,
-                silent_seconds: 0,
-            };
-            self.lost = Some(content.map(holder));
+            self.lost = Some(content.map(|content| holder(Some(content), 0)));
         }
         Ok(())
     }
