@@ -107,28 +107,8 @@ impl Recovery {
         self.inodes.insert(record.fileid, Ok(inode));
     }
 
-    /// The data that the files of the tree have, each with the file's size.
-    pub fn data(&self) -> impl Iterator<Item = (DataId, u64)> {
-        self.inodes.values().filter_map(|inode| match inode {
-            Ok(Inode { fileid, generation, body: Body::File(file), .. }) => {
-                Some((DataId { fileid: *fileid, generation: *generation }, file.size()))
-            }
-            _ => None,
-        })
-    }
-
-    /// Says where the data of a file lies, in bytes from its beginning, below its size. A file
-    /// of which nothing is said has none.
-    pub fn found(&mut self, data: DataId, ranges: &[Range<u64>]) {
-        if let Some(Ok(Inode { body: Body::File(file), .. })) = self.inodes.get_mut(&data.fileid) {
-            file.outside = true;
-            for range in ranges {
-                file.note_written(range.start, range.end.min(file.size()) - range.start);
-            }
-        }
-    }
-
-    /// The file system, if its parts fit together. It has no storage yet.
+    /// The file system, if its parts fit together. It has no storage yet; see
+    /// [`FileSystem::found`] and [`FileSystem::keep_in`].
     pub fn finish(mut self) -> Result<FileSystem, Damage> {
         let Some((fsid, birth)) = self.volume else {
             return Err(Damage("no record that says which volume it is".into()));
@@ -222,6 +202,29 @@ impl Recovery {
 }
 
 impl FileSystem {
+    /// The data that files of the tree may have, each with the file's size.
+    pub fn data(&self) -> impl Iterator<Item = (DataId, u64)> {
+        self.table.all().filter_map(|inode| match &inode.body {
+            Body::File(file) => {
+                let data = DataId { fileid: inode.fileid, generation: inode.generation };
+                Some((data, file.size()))
+            }
+            _ => None,
+        })
+    }
+
+    /// After a [`Recovery`], says where a storage has data of a file, in bytes from its beginning
+    /// and below its size. A file of which nothing is said has none.
+    pub fn found(&mut self, data: DataId, ranges: &[Range<u64>]) {
+        self.change_file(data.fileid, |file| {
+            file.outside = true;
+            for range in ranges {
+                debug_assert!(range.start < range.end && range.end <= file.size());
+                file.note_written(range.start, range.end - range.start);
+            }
+        });
+    }
+
     /// Keeps this file system in a storage from now on, beginning with all that is there. Data in
     /// memory is not taken along: for a file system that is new or comes from a [`Recovery`].
     ///

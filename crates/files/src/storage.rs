@@ -51,7 +51,8 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// `durable` they are safe when it returns, and stable data too.
     fn append(&self, records: &[u8], durable: bool) -> Result<(), Error>;
 
-    /// Keeps these units instead of all that there were before, all or nothing.
+    /// Keeps these units, which are the whole tree, instead of all that there were before. Where
+    /// that cannot be done now, but all that there were are kept on, it is no error.
     fn replace(&self, units: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Error>;
 
     /// Whether so much was appended that [`Storage::replace`] is worth its time.

@@ -107,7 +107,8 @@ fn recovered(storage: &Kept, options: Options) -> FileSystem {
     for unit in &state.units {
         recovery.apply(unit).unwrap();
     }
-    let files: Vec<(DataId, u64)> = recovery.data().collect();
+    let mut fs = recovery.finish().unwrap();
+    let files: Vec<(DataId, u64)> = fs.data().collect();
     let mut data = BTreeMap::new();
     for (id, size) in files {
         if let Some(mut bytes) = state.data.get(&id).cloned() {
@@ -115,12 +116,12 @@ fn recovered(storage: &Kept, options: Options) -> FileSystem {
             let blocks = bytes.chunks(4096).enumerate().filter(|(_, b)| b.iter().any(|b| *b > 0));
             let ranges: Vec<std::ops::Range<u64>> =
                 blocks.map(|(i, b)| i as u64 * 4096..i as u64 * 4096 + b.len() as u64).collect();
-            recovery.found(id, &ranges);
+            fs.found(id, &ranges);
             data.insert(id, bytes);
         }
     }
     let again = Arc::new(Kept(Mutex::new(State { data, ..State::default() })));
-    recovery.finish().unwrap().keep_in(again).unwrap()
+    fs.keep_in(again).unwrap()
 }
 
 fn later() -> Options {
@@ -264,7 +265,7 @@ fn records_that_contradict_each_other_are_told() {
     let told = |units: &[Vec<u8>]| {
         let mut recovery = Recovery::new(later());
         let applied = units.iter().try_for_each(|unit| recovery.apply(unit));
-        applied.and_then(|()| recovery.finish()).expect_err("it is damaged").to_string()
+        applied.and_then(|()| recovery.finish().map(drop)).expect_err("it is damaged").to_string()
     };
     assert_eq!(told(&[]), "no record that says which volume it is");
     assert!(told(&units[1..]).contains("no record that says which volume"));

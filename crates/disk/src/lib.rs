@@ -1,0 +1,46 @@
+//! Volumes that are kept in a directory of this host: they survive a restart, and what COMMIT,
+//! FILE_SYNC or DATA_SYNC acknowledged survives a kill of the process and a loss of power.
+//!
+//! For: `files::FileSystem`, which keeps its tree in memory and hands over records of each change;
+//! this crate is the `files::Storage` under it. Not for: what a tree means (`files`), who is
+//! served, or when to answer.
+//!
+//! ```no_run
+//! # fn options() -> files::Options { unimplemented!() }
+//! # #[derive(Debug)] struct Refused;
+//! # impl From<disk::Error> for Refused { fn from(_: disk::Error) -> Refused { Refused } }
+//! # impl From<files::Error> for Refused { fn from(_: files::Error) -> Refused { Refused } }
+//! # fn main() -> Result<(), Refused> {
+//! let directory = disk::Directory::open("/var/lib/volumes".as_ref(), |message| log(message))?;
+//! let mut volume = directory.volume("alpha", options())?;
+//! // … procedures of all requests that have arrived …
+//! volume.sync()?; // if this fails: close the connections, send nothing
+//! // … now their replies may be sent
+//! # Ok(()) }
+//! # fn log(_: &str) {}
+//! ```
+//!
+//! # On disk
+//!
+//! ```text
+//! DIR/.fourcorners-volumes      says that DIR is ours, and is locked while a service uses it
+//! DIR/NAME/journal              the tree, in checksummed units that are there whole or not at all
+//! DIR/NAME/journal.new          the next journal while it is being written
+//! DIR/NAME/data/FILEID-GENERATION   the bytes of one file, sparse, in hexadecimal
+//! ```
+//!
+//! The journal begins with the whole tree and goes on with what changed; at each start, and when it
+//! has grown, a new one takes its place by a rename. Bytes of files are written to their host file
+//! at once, without a record; a hole is a hole of the host's file. `used` is counted from what the
+//! host says has data, so its file system should keep holes in units of 4 KiB (ext4, XFS, tmpfs).
+
+mod bodies;
+mod directory;
+mod error;
+mod host;
+mod journal;
+mod recover;
+mod storage;
+
+pub use directory::Directory;
+pub use error::Error;
