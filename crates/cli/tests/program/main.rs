@@ -12,3 +12,4 @@ mod plans;
 mod refusals;
 mod runs;
 mod verifying;
+mod volumes;

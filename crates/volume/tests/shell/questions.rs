@@ -9,12 +9,12 @@ use volume::shell::Running;
 use crate::harness::{Connected, PATIENCE, described, getattr, options, read};
 
 fn asked(address: SocketAddr, request: &str) -> (String, String) {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
+    let mut stream = TcpStream::connect(address).expect("connect");
+    stream.set_read_timeout(Some(PATIENCE)).expect("set a timeout");
+    stream.write_all(request.as_bytes()).expect("ask");
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    stream.read_to_string(&mut answer).expect("an answer");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
     (head.to_owned(), body.to_owned())
 }
 
@@ -24,9 +24,9 @@ fn get(address: SocketAddr, path: &str) -> (String, String) {
 
 fn asking() -> (Running, SocketAddr) {
     let (mut options, _lines) = options(described("64MiB/s", ""));
-    options.metrics = Some("127.0.0.1:0".parse().unwrap());
-    let running = Running::start(options).unwrap();
-    let metrics = running.metrics().unwrap();
+    options.metrics = Some("127.0.0.1:0".parse().expect("an address"));
+    let running = Running::start(options).expect("start");
+    let metrics = running.metrics().expect("it was asked for");
     (running, metrics)
 }
 

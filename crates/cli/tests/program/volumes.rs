@@ -1,0 +1,179 @@
+//! `volume serve` and `volume stat` as a user starts them, with foreign clients of NFS.
+//!
+//! The clients are libnfs' programs (Debian's libnfs-utils), which `cargo xtask check --install`
+//! installs.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::harness::{Ended, Place, Running};
+
+/// A service with a volume, and where it is.
+struct Served {
+    running: Running,
+    /// The port of NFS.
+    port: String,
+    /// The address of its metrics.
+    metrics: String,
+}
+
+impl Served {
+    fn start(place: &Place, more: &[&str]) -> Served {
+        let fixed = ["volume", "serve", "--metrics", "127.0.0.1:0"];
+        let arguments: Vec<&str> = fixed.iter().chain(more).copied().collect();
+        let running = place.start(&arguments);
+        let url = running.wait_for("nfs://");
+        let port = url.trim().rsplit('=').next().expect("a port in the URL").to_owned();
+        let line = running.wait_for("metrics ");
+        let metrics = line.rsplit("http://").next().expect("an address");
+        let metrics = metrics.trim().trim_end_matches("/metrics").to_owned();
+        running.wait_for("Ctrl-C ends the service");
+        Served { running, port, metrics }
+    }
+
+    /// As libnfs writes it.
+    fn url(&self, path: &str) -> String {
+        format!("nfs://127.0.0.1{path}?nfsport={0}&mountport={0}", self.port)
+    }
+
+    fn end(self) -> Ended {
+        self.running.signal("TERM");
+        self.running.end()
+    }
+}
+
+fn program(name: &str, arguments: &[&str]) -> String {
+    let ended =
+        Command::new(name).args(arguments).stdin(Stdio::null()).output().unwrap_or_else(|error| {
+            panic!("start {name} (`cargo xtask check --install`): {error}")
+        });
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{name} {arguments:?}: {}\n{stderr}", ended.status);
+    String::from_utf8_lossy(&ended.stdout).into_owned()
+}
+
+/// Bytes that repeat nowhere near.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut words = Vec::with_capacity(length);
+    while words.len() < length {
+        // xorshift64 (Marsaglia 2003).
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        words.extend_from_slice(&state.to_le_bytes());
+    }
+    words.truncate(length);
+    words
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().expect("paths of tests are UTF-8")
+}
+
+#[test]
+fn libnfs_copies_both_ways_lists_and_prints_what_it_copied() {
+    let place = Place::new();
+    let served = Served::start(&place, &["--address", "127.0.0.1:0", "--no-limits"]);
+    let data = noise(64 << 20);
+    let (there, back) = (place.path().join("there"), place.path().join("back"));
+    std::fs::write(&there, &data).expect("write a file");
+    program("nfs-cp", &[path(&there), &served.url("/vol1/big")]);
+    program("nfs-cp", &[&served.url("/vol1/big"), path(&back)]);
+    assert!(std::fs::read(&back).expect("read a file") == data, "what came back is not the same");
+    let small = place.file("small", "four corners\n");
+    program("nfs-cp", &[path(&small), &served.url("/vol1/small")]);
+    assert_eq!(program("nfs-cat", &[&served.url("/vol1/small")]), "four corners\n");
+    let listed = program("nfs-ls", &["-R", &served.url("/vol1")]);
+    assert!(listed.lines().any(|line| line.ends_with(" 67108864 big")), "{listed}");
+    assert!(listed.lines().any(|line| line.ends_with(" 13 small")), "{listed}");
+
+    let json = place.ok(&["volume", "stat", &served.metrics, "--format", "json"]);
+    let seen: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let volume = &seen["volumes"][0];
+    assert_eq!(volume["name"], "vol1");
+    assert_eq!(volume["written_bytes"], (64 << 20) + 13);
+    assert_eq!(volume["read_bytes"], (64 << 20) + 13);
+    assert_eq!(volume["outstanding"], 0);
+    assert_eq!(volume["throughput_limit_bytes_per_s"], serde_json::Value::Null);
+    let text = place.ok(&["volume", "stat", &served.metrics]);
+    assert!(text.contains("vol1: no limit; "), "{text}");
+    let metrics = place.ok(&["volume", "stat", &served.metrics, "--format", "prometheus"]);
+    let line = "fourcorners_volume_written_bytes_total{volume=\"vol1\"} 67108877";
+    assert!(metrics.lines().any(|seen| seen == line), "{metrics}");
+
+    let ended = served.end();
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let last = ended.stdout.lines().last().expect("a summary");
+    assert!(last.starts_with("vol1: ") && last.contains("64.00 MiB read"), "{last}");
+}
+
+const TWO_VOLUMES: &str = r#"
+[[endpoint]]
+name = "ep1"
+address = "127.0.0.1:0"
+
+[[pool]]
+name = "pool1"
+service_level = "premium"
+size = "4TiB"
+
+[[volume]]
+name = "vol1"
+pool = "pool1"
+quota = "1TiB"
+
+[[volume]]
+name = "data"
+pool = "pool1"
+quota = "100GiB"
+"#;
+
+#[test]
+fn a_file_is_read_again_on_sighup_and_refused_whole_where_it_breaks_a_rule() {
+    let place = Place::new();
+    let file = place.file("volumes.toml", TWO_VOLUMES);
+    let served = Served::start(&place, &["--config", path(&file)]);
+    let small = place.file("small", "four corners\n");
+    program("nfs-cp", &[path(&small), &served.url("/data/small")]);
+
+    let changed = TWO_VOLUMES.replace("\"1TiB\"", "\"2TiB\"");
+    place.file("volumes.toml", &changed);
+    served.running.signal("HUP");
+    let line = served.running.wait_for("vol1: premium");
+    assert!(line.contains("premium, 1 TiB, 64 MiB/s -> premium, 2 TiB, 128 MiB/s"), "{line}");
+
+    place.file("volumes.toml", &changed.replace("2TiB", "5TiB").replace("100GiB", "1GiB"));
+    served.running.signal("HUP");
+    let line = served.running.wait_for("is refused");
+    assert!(line.ends_with("volumes.toml is refused; the old account stays in force:\n"), "{line}");
+    served.running.wait_for("volumes.toml:9:8: ");
+    served.running.wait_for("volumes.toml:19:9: ");
+    let json = place.ok(&["volume", "stat", &served.metrics, "--format", "json"]);
+    assert!(json.contains("\"throughput_limit_bytes_per_s\":134217728"), "{json}");
+    assert_eq!(program("nfs-cat", &[&served.url("/data/small")]), "four corners\n");
+    assert_eq!(served.end().code, Some(0));
+}
+
+#[test]
+fn what_is_wrong_with_flags_or_file_is_said_with_exit_code_2() {
+    let place = Place::new();
+    let ended = place.run(&["volume", "serve", "--quota", "1GiB"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("volume `vol1`: "), "{}", ended.stderr);
+    let file = place.file("volumes.toml", "[[pool]]\nname = \"pool1\"\nsize = \"lots\"\n");
+    let ended = place.run(&["volume", "serve", "--config", path(&file)]);
+    assert_eq!(ended.code, Some(2));
+    for part in ["there is no [[volume]]", "lacks `service_level`", "wrong value for `size`"] {
+        assert!(ended.stderr.contains(part), "no {part} in\n{}", ended.stderr);
+    }
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("listen");
+    let address = taken.local_addr().expect("our address").to_string();
+    let ended = place.run(&["volume", "serve", "--metrics", "none", "--address", &address]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("choose another port"), "{}", ended.stderr);
+    drop(taken);
+    let ended = place.run(&["volume", "stat", &address]);
+    assert_eq!(ended.code, Some(3));
+    assert!(ended.stderr.contains("is `fourcorners volume serve` running there?"));
+}
