@@ -345,6 +345,10 @@ impl<'a> Xdr<'a> for ReplyHeader<'a> {
     }
 
     fn encode(&self, writer: &mut Writer<'_>) {
+        if (self.status, self.verifier) == (ReplyStatus::Success, OpaqueAuth::NONE) {
+            // What almost every reply begins with: accepted, no verifier, success.
+            return writer.words([self.xid, REPLY, 0, AUTH_NONE, 0, 0]);
+        }
         writer.u32(self.xid);
         writer.u32(REPLY);
         let (denied, stat, versions) = match self.status {

@@ -208,6 +208,11 @@ impl<'b> Writer<'b> {
         self.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
+    /// Several `unsigned int` in one append.
+    pub fn words<const N: usize>(&mut self, words: [u32; N]) {
+        self.bytes.extend_from_slice(words.map(u32::to_be_bytes).as_flattened());
+    }
+
     /// `unsigned hyper`.
     pub fn u64(&mut self, value: u64) {
         self.bytes.extend_from_slice(&value.to_be_bytes());
