@@ -233,8 +233,14 @@ impl Oracle {
     }
 }
 
-/// Runs arrivals `(gap_ns, flow, volume, cost)` through both; 1 byte per ns is the rate unit.
+/// Runs arrivals `(gap_ns, flow, volume, cost)` through both; 1 byte per ns is the rate unit. Once
+/// each request is queued first, once only what cannot pass at once.
 fn agrees_with_the_oracle(arrivals: &[(u64, usize, usize, u64)], limits: [Limits; 3]) {
+    agrees_if_asked_to_pass(arrivals, limits, false);
+    agrees_if_asked_to_pass(arrivals, limits, true);
+}
+
+fn agrees_if_asked_to_pass(arrivals: &[(u64, usize, usize, u64)], limits: [Limits; 3], pass: bool) {
     let gcra = |limits: Limits| limits.bytes.map(Gcra::new);
     let mut oracle = Oracle {
         flows: (0..2).map(|_| (gcra(limits[0]), VecDeque::new())).collect(),
@@ -254,7 +260,15 @@ fn agrees_with_the_oracle(arrivals: &[(u64, usize, usize, u64)], limits: [Limits
             let (_, flow, volume, cost) = arrivals[next];
             oracle.flows[flow].1.push_back((next, volume, cost));
             let request = Request { volume: volumes[volume], bytes: cost, token: next as u64 };
-            shaper.arrive(now_ns, flows[flow], request);
+            if pass {
+                shaper.release(now_ns, &mut out);
+                seen.extend(out.drain(..).map(|released| (now_ns, released.request.token)));
+            }
+            if pass && shaper.pass(now_ns, flows[flow], request.volume, cost) {
+                seen.push((now_ns, next as u64));
+            } else {
+                shaper.arrive(now_ns, flows[flow], request);
+            }
             next += 1;
             due_ns += arrivals.get(next).map_or(0, |arrival| arrival.0);
         }
@@ -265,6 +279,11 @@ fn agrees_with_the_oracle(arrivals: &[(u64, usize, usize, u64)], limits: [Limits
         shaper.release(now_ns, &mut out);
         assert!(out.is_empty() || told.is_some_and(|at_ns| at_ns <= now_ns));
         seen.extend(out.drain(..).map(|released| (now_ns, released.request.token)));
+        if pass {
+            // At one instant what passes is seen before what was queued, and goes no earlier.
+            seen.sort_unstable();
+            expected.sort_unstable();
+        }
         assert_eq!(seen, expected, "{arrivals:?} {limits:?}");
         now_ns += 1;
     }
@@ -299,6 +318,43 @@ fn every_small_case_goes_as_the_definition_says() {
     }
 }
 
+/// The same arrivals, released when told to and released late: when each goes and in which order.
+fn is_no_different_when_late(
+    arrivals: &[(u64, usize, usize, u64)],
+    limits: [Limits; 3],
+    late_ns: u64,
+) {
+    let [punctual, late] = [0, late_ns].map(|late_ns| {
+        let mut shaper = Shaper::new(limits[0]);
+        let endpoint = shaper.add_endpoint(limits[2]);
+        let volumes = [0, 1].map(|_| shaper.add_volume(endpoint, limits[1]));
+        let flows = [0, 1].map(|_| shaper.open_flow());
+        let (mut now_ns, mut out, mut went) = (0, Vec::new(), Vec::new());
+        let mut note = |shaper: &mut Shaper, now_ns: u64| {
+            shaper.release(now_ns, &mut out);
+            for released in out.drain(..) {
+                assert!(released.at_ns <= now_ns, "nothing goes early");
+                went.push((released.at_ns, released.request.token));
+            }
+        };
+        for (token, &(gap_ns, flow, volume, bytes)) in arrivals.iter().enumerate() {
+            now_ns += gap_ns;
+            while let Some(at_ns) = shaper.next_ns().filter(|at_ns| at_ns + late_ns <= now_ns) {
+                note(&mut shaper, at_ns + late_ns);
+            }
+            // Whatever is due by now is released before a request is brought.
+            note(&mut shaper, now_ns);
+            let request = Request { volume: volumes[volume], bytes, token: token as u64 };
+            shaper.arrive(now_ns, flows[flow], request);
+        }
+        while let Some(at_ns) = shaper.next_ns() {
+            note(&mut shaper, at_ns + late_ns);
+        }
+        went
+    });
+    assert_eq!(punctual, late, "{arrivals:?} {limits:?}");
+}
+
 fn limit() -> impl Strategy<Value = Limits> {
     prop_oneof![
         1 => Just(Limits::default()),
@@ -314,6 +370,15 @@ proptest! {
         limits in [limit(), limit(), limit()],
     ) {
         agrees_with_the_oracle(&arrivals, limits);
+    }
+
+    #[test]
+    fn late_calls_change_neither_the_instants_nor_the_order(
+        arrivals in prop::collection::vec((0u64..4, 0usize..2, 0usize..2, 0u64..7), 1..40),
+        limits in [limit(), limit(), limit()],
+        late_ns in 0u64..30,
+    ) {
+        is_no_different_when_late(&arrivals, limits, late_ns);
     }
 
     /// With rates and sizes as they are: every limit holds over every window, no flow is reordered,
