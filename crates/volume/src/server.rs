@@ -369,6 +369,7 @@ impl Server {
         }
         let key = performed.volume.and_then(|volume| *self.volumes.get(volume.get())?);
         let (Some(volume), Some(procedure)) = (key, number_of(performed)) else {
+            self.service.without_volume(connection.key);
             return connection.send(&mut self.reply);
         };
         let Performed { bytes, failed, .. } = *performed;

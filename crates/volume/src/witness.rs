@@ -113,6 +113,21 @@ impl Witness {
         self.clients.by_name()
     }
 
+    /// The sum of the volumes that were removed and are no longer listed.
+    pub const fn closed_volumes(&self) -> &Folded {
+        self.volumes.folded()
+    }
+
+    /// The sum of the flows that were closed and are no longer listed.
+    pub const fn closed_flows(&self) -> &Folded {
+        self.flows.folded()
+    }
+
+    /// The sum of the clients that went and are no longer listed.
+    pub const fn closed_clients(&self) -> &Folded {
+        self.clients.folded()
+    }
+
     /// A request came.
     pub fn arrived(&mut self, now_ns: u64, origin: Origin) {
         self.volumes.arrive(origin.volume, now_ns);

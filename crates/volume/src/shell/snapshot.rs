@@ -52,6 +52,16 @@ impl Snapshot {
         })?;
         list(out, "flows", self.witness.flows(), |_, _| Ok(()))?;
         list(out, "clients", self.witness.clients(), |_, _| Ok(()))?;
+        // Totals stay whole when what went long ago is no longer listed.
+        for (key, folded) in [
+            ("closed_volumes", self.witness.closed_volumes()),
+            ("closed_flows", self.witness.closed_flows()),
+            ("closed_clients", self.witness.closed_clients()),
+        ] {
+            write!(out, ",\"{key}\":{{\"count\":{}", folded.count)?;
+            write_counters(out, &folded.counters)?;
+            out.push('}');
+        }
         out.write_str("}\n")
     }
 }
@@ -87,6 +97,9 @@ fn write_counters(out: &mut String, counters: &Counters) -> fmt::Result {
         ("throttled", counters.throttled()),
         ("qos_delay_ns", counters.qos_delay_ns),
         ("qos_delay_ns_max", counters.qos_delay_ns_max),
+        ("storage_delay_ns", counters.storage_delay_ns),
+        ("dropped", counters.dropped),
+        ("without_volume", counters.without_volume),
     ] {
         write!(out, ",\"{key}\":{value}")?;
     }
@@ -100,6 +113,9 @@ fn write_counters(out: &mut String, counters: &Counters) -> fmt::Result {
             None => write!(out, ",\"{key}\":null")?,
         }
     }
+    // Entry 0 is of no gap at all, entry n of gaps from 2^(n - 1) ns to below 2^n ns.
+    let used = counters.arrival_gaps.iter().rposition(|count| *count > 0).map_or(0, |at| at + 1);
+    write!(out, ",\"arrival_gaps\":{:?}", &counters.arrival_gaps[..used])?;
     for (key, counts) in [("operations", &counters.operations), ("failed", &counters.failed)] {
         write!(out, ",\"{key}\":{{")?;
         let seen = Procedure::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);

@@ -69,6 +69,8 @@ fn stat_json_has_every_counter_with_its_unit() {
         "\"arrived\":2,\"completed\":2,\"read_bytes\":0,\"written_bytes\":8192,\"outstanding\":0",
         "\"operations\":{\"write\":1,\"create\":1}",
         "\"clients\":[\n{\"name\":\"127.0.0.1\"",
+        "\"storage_delay_ns\":0,\"dropped\":0,\"without_volume\":1",
+        "\"closed_flows\":{\"count\":0,\"arrived\":0",
     ] {
         assert!(body.contains(part), "no {part} in\n{body}");
     }
