@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use engine::drive::Stop;
+use engine::place::Place;
 use engine::run::{Request, run};
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
@@ -53,7 +54,10 @@ fn main() {
     let assignment = run_of.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        directory: (args[1] != "null").then(|| args[1].clone().into()),
+        place: match args[1].as_str() {
+            "null" => Place::Null,
+            directory => Place::Directory(directory.into()),
+        },
         engine: if args[2] == "psync" { EngineChoice::Psync } else { EngineChoice::IoUring },
         pin: false,
         verify: false,

@@ -2,8 +2,6 @@
 //! how it ended.
 
 use std::ops::ControlFlow;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -12,11 +10,12 @@ use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use target::TargetError;
 use workload::op::OpStream;
-use workload::plan::{Assignment, EngineChoice, Stream};
+use workload::plan::{Assignment, EngineChoice};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::{self, Collector, CollectorEnd};
 use crate::drive::{STOP_NOW_GRACE_NS, Stop};
+use crate::place::{Identities, Place};
 use crate::pulse::Pulse;
 use crate::thread::{self, Ended, Job, Message, StartLine, Thread, jobs};
 
@@ -42,9 +41,9 @@ const LEAD: Duration = Duration::from_millis(5);
 pub struct Request<'a> {
     /// The share of the run.
     pub assignment: &'a Assignment,
-    /// The directory that holds the streams' files; `None` for the null target.
-    pub directory: Option<PathBuf>,
-    /// `IoUring` or `Psync`; the choice has been made.
+    /// Where the streams' files are.
+    pub place: Place,
+    /// `IoUring`, `Psync`, or `NfsClient` on an export; the choice has been made.
     pub engine: EngineChoice,
     /// Workers are pinned to processors in turn.
     pub pin: bool,
@@ -81,6 +80,12 @@ pub enum EngineError {
     TooManyThreads {
         /// Threads wanted.
         wanted: u64,
+    },
+    /// Nobody looked up the files of a stream.
+    #[error("the files of stream {stream} are not known; this is a defect of fourcorners")]
+    NoFiles {
+        /// The stream's name.
+        stream: String,
     },
     /// Workers did not become ready.
     #[error("opening files took longer than {} s", READY_WITHIN.as_secs())]
@@ -208,7 +213,7 @@ impl Crew {
                 job.stream_index,
                 job.assigned.lane,
                 open,
-                job.connections,
+                job.access.connections(),
                 Arc::clone(&pulse),
             );
             ends.push(collector_end);
@@ -358,45 +363,4 @@ impl Watch {
 
 fn overdue() -> Outcome {
     Outcome::Failed { reason: "operations did not return within their deadline".to_owned() }
-}
-
-/// Which files a run works on, to be recognised at its end.
-struct Identities(Vec<(PathBuf, (u64, u64))>);
-
-impl Identities {
-    fn of(request: &Request<'_>) -> Result<Identities, EngineError> {
-        let Some(directory) = &request.directory else { return Ok(Identities(Vec::new())) };
-        let mut all = Vec::new();
-        for stream in &request.assignment.run.streams {
-            for path in file_paths(directory, stream) {
-                let found = identity(&path).map_err(|source| EngineError::Target {
-                    stream: stream.name.clone(),
-                    lane: 0,
-                    source: TargetError::Open { path: path.display().to_string(), source },
-                })?;
-                all.push((path, found));
-            }
-        }
-        Ok(Identities(all))
-    }
-
-    /// What happened to the first file that is not there any more, in words.
-    fn replaced(&self) -> Option<String> {
-        let gone = |(path, before): &&(PathBuf, (u64, u64))| {
-            identity(path).map_or(true, |now| now != *before)
-        };
-        let (path, _) = self.0.iter().find(gone)?;
-        Some(format!("{} was removed or replaced while the run worked on it", path.display()))
-    }
-}
-
-fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
-    let found = std::fs::symlink_metadata(path)?;
-    Ok((found.dev(), found.ino()))
-}
-
-/// The files of a stream in its directory, in the order of `Op::file`.
-pub fn file_paths(directory: &Path, stream: &Stream) -> Vec<PathBuf> {
-    let set = stream.file_set();
-    (0..set.files).map(|index| directory.join(set.file_name(index))).collect()
 }

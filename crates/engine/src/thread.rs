@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use metrics::recorder::Tally;
+use target::nfs::files::{NfsFiles, Rewrite};
 use target::null::Null;
-use target::posix::FileAccess;
 use target::psync::Psync;
 use target::ring::RingFiles;
 use target::{Target, TargetError};
@@ -20,8 +20,9 @@ use workload::plan::{EngineChoice, FileSet, Stream};
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::WorkerEnd;
 use crate::drive::{DriveEnd, Stop, drive};
+use crate::place::Access;
 use crate::pulse::Pulse;
-use crate::run::{EngineError, Request, THREADS_MAX, file_paths};
+use crate::run::{EngineError, Request, THREADS_MAX};
 use crate::schedule::{
     Closed, ConstantInstants, Instants, Open, PoissonInstants, Schedule, Thinking,
 };
@@ -40,9 +41,7 @@ pub(crate) struct Job {
     /// It counts what is due for all threads of its lane.
     pub(crate) counts_due: bool,
     pub(crate) run_seed: u64,
-    pub(crate) access: Option<FileAccess>,
-    /// Connections that its target will have.
-    pub(crate) connections: usize,
+    pub(crate) access: Access,
     pub(crate) engine: EngineChoice,
     pub(crate) maker: Option<Arc<TileMaker>>,
     pub(crate) generations: Option<Arc<Generations>>,
@@ -95,23 +94,19 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
     let run = &request.assignment.run;
     let processors = if request.pin { crate::processor::processors() } else { Vec::new() };
     let mut jobs: Vec<Job> = Vec::new();
+    let workers = request.assignment.lanes.iter().map(|lanes| lanes.len() as u32).sum();
     for (stream_index, stream) in run.streams.iter().enumerate() {
-        let access = request.directory.as_ref().map(|directory| FileAccess {
-            paths: file_paths(directory, stream),
-            write: stream.read_permille < 1000,
-            direct: stream.direct,
-            dsync: stream.dsync,
-            transfer_size_max_bytes: stream.transfer_size_max_bytes(),
-        });
+        let access = request.access(stream)?;
         let set = stream.file_set();
-        let data = access.is_some() && (stream.read_permille < 1000 || request.verify);
+        let data =
+            !matches!(access, Access::Null) && (stream.read_permille < 1000 || request.verify);
         let maker = data.then(|| Arc::new(set.tile_maker(request.data_seed)));
         let generations = (data && request.verify).then(|| {
             let tile_bytes = u64::from(set.tile_bytes);
             Arc::new(Generations::new(set.files, set.file_size_bytes, tile_bytes))
         });
         // A blocking call is one outstanding operation, so a lane needs a thread for each.
-        let blocking = access.is_some() && request.engine == EngineChoice::Psync;
+        let blocking = matches!(access, Access::Files(_)) && request.engine == EngineChoice::Psync;
         let threads_per_lane = if blocking { stream.queue_depth } else { 1 };
         for lane in request.assignment.lanes[stream_index].clone() {
             let counter = blocking.then(|| Arc::new(AtomicU64::new(0)));
@@ -121,6 +116,14 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
             }
             let processor = (!processors.is_empty())
                 .then(|| processors[jobs.len() / threads_per_lane as usize % processors.len()]);
+            let mut access = access.clone();
+            if let Access::Nfs(access) = &mut access {
+                // Here a worker is a thread.
+                access.connections = request.share(jobs.len() as u32, workers);
+                access.rewrite = maker
+                    .clone()
+                    .map(|maker| Arc::new(Tiles::rewriting(maker, run.seed)) as Rewrite);
+            }
             for thread in 0..threads_per_lane {
                 jobs.push(Job {
                     stream_index,
@@ -136,7 +139,6 @@ pub(crate) fn jobs(request: &Request<'_>) -> Result<Vec<Job>, EngineError> {
                     counts_due: thread == 0,
                     run_seed: run.seed,
                     access: access.clone(),
-                    connections: 0,
                     engine: request.engine,
                     maker: maker.clone(),
                     generations: generations.clone(),
@@ -212,12 +214,16 @@ impl Thread {
         drop(crate::processor::wake_exactly());
         let depth = job.assigned.queue_depth;
         match (&job.access, job.engine) {
-            (None, _) => self.with_schedule(job, Null::new(depth), handover, tally),
-            (Some(access), EngineChoice::Psync) => {
+            (Access::Null, _) => self.with_schedule(job, Null::new(depth), handover, tally),
+            (Access::Nfs(access), _) => {
+                let target = NfsFiles::open(access, depth)?;
+                self.with_schedule(job, target, handover, tally)
+            }
+            (Access::Files(access), EngineChoice::Psync) => {
                 let target = Psync::open(access)?;
                 self.with_schedule(job, target, handover, tally)
             }
-            (Some(access), _) => {
+            (Access::Files(access), _) => {
                 let target = RingFiles::open(access, depth)?;
                 self.with_schedule(job, target, handover, tally)
             }

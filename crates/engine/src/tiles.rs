@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use target::Target;
 use workload::data::{TileFound, TileMaker};
-use workload::op::OpKind;
+use workload::op::{Op, OpKind};
 use workload::outcome::ErrorKind;
 use workload::random;
 
@@ -133,6 +133,19 @@ impl Tiles {
     /// Fills only. `run_seed` makes generations of different runs differ.
     pub fn filling(maker: Arc<TileMaker>, run_seed: u64) -> Tiles {
         Tiles { maker, generation_seed: random::derive(run_seed, 0x6E4), verifier: None }
+    }
+
+    /// Makes what an operation of this run wrote again, for a server that lost it before it was
+    /// committed.
+    pub fn rewriting(
+        maker: Arc<TileMaker>,
+        run_seed: u64,
+    ) -> impl Fn(&Op, &mut [u8]) + Send + Sync + use<> {
+        let tiles = Tiles::filling(maker, run_seed);
+        move |op, data| {
+            let generation = tiles.generation(op.index);
+            tiles.maker.fill(op.file, op.offset_bytes, generation, data);
+        }
     }
 
     /// Fills, and inspects what is read by a worker of `queue_depth` slots and transfers up to

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use engine::drive::Stop;
+use engine::place::Place;
 use engine::run::{Request, run};
 use metrics::run_record::Outcome;
 use runs::{DATA_SEED, Setting, fill, measure, small_run, sum};
@@ -115,7 +116,7 @@ fn an_operation_that_never_returns_ends_the_run_and_is_named() {
         let assignment = small.split(1).remove(0);
         let request = Request {
             assignment: &assignment,
-            directory: Some(mounted.mount_point.clone()),
+            place: Place::Directory(mounted.mount_point.clone()),
             engine,
             pin: false,
             verify: false,
@@ -161,7 +162,7 @@ fn a_run_that_is_stopped_at_once_does_not_wait_for_what_hangs() {
         let assignment = small.split(1).remove(0);
         let request = Request {
             assignment: &assignment,
-            directory: Some(mounted.mount_point.clone()),
+            place: Place::Directory(mounted.mount_point.clone()),
             engine,
             pin: false,
             verify: false,
@@ -202,7 +203,7 @@ fn a_stream_that_hangs_does_not_hold_up_another() {
         let assignment = two.split(1).remove(0);
         let request = Request {
             assignment: &assignment,
-            directory: Some(mounted.mount_point.clone()),
+            place: Place::Directory(mounted.mount_point.clone()),
             engine,
             pin: false,
             verify: false,

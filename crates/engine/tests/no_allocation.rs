@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::drive::Stop;
+use engine::place::Place;
 use engine::run::{Request, run};
 use metrics::run_record::Outcome;
 use runs::{DATA_SEED, fill, small_run};
@@ -85,7 +86,9 @@ fn allocations(run_of: &Run, setting: Setting<'_>) -> u64 {
     let assignment = run_of.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        directory: setting.directory.map(Path::to_owned),
+        place: setting
+            .directory
+            .map_or(Place::Null, |directory| Place::Directory(directory.to_owned())),
         engine: setting.engine,
         pin: false,
         verify: setting.verify,

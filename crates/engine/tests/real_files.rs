@@ -8,7 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use engine::drive::Stop;
-use engine::run::{EngineError, Request, file_paths, run};
+use engine::place::{Place, file_paths};
+use engine::run::{EngineError, Request, run};
 use metrics::run_record::Outcome;
 use runs::{DATA_SEED, Setting, fill, measure, small_run, sum};
 use workload::arrival::Arrival;
@@ -127,7 +128,7 @@ fn a_lost_write_is_found_though_the_tile_is_whole() {
     let assignment = small.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        directory: Some(directory.path().to_owned()),
+        place: Place::Directory(directory.path().to_owned()),
         engine: EngineChoice::IoUring,
         pin: false,
         verify: true,
@@ -179,7 +180,7 @@ fn a_missing_file_is_an_error_that_names_stream_and_path() {
     let assignment = small.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        directory: Some(directory.path().to_owned()),
+        place: Place::Directory(directory.path().to_owned()),
         engine: EngineChoice::IoUring,
         pin: false,
         verify: false,
@@ -199,7 +200,7 @@ fn the_first_wish_to_stop_finishes_the_interval() {
     let assignment = small.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        directory: None,
+        place: Place::Null,
         engine: EngineChoice::IoUring,
         pin: false,
         verify: false,
@@ -249,7 +250,7 @@ fn threads_beyond_the_limit_are_refused_with_the_remedy() {
     let assignment = small.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        directory: Some(directory.path().to_owned()),
+        place: Place::Directory(directory.path().to_owned()),
         engine: EngineChoice::Psync,
         pin: false,
         verify: false,
@@ -302,7 +303,7 @@ fn a_file_that_is_removed_under_the_run_fails_it() {
         let assignment = small.split(1).remove(0);
         let request = Request {
             assignment: &assignment,
-            directory: Some(directory.path().to_owned()),
+            place: Place::Directory(directory.path().to_owned()),
             engine,
             pin: false,
             verify: false,
@@ -338,7 +339,7 @@ fn a_link_in_the_place_of_a_file_is_not_followed_and_not_written() {
         let assignment = small.split(1).remove(0);
         let request = Request {
             assignment: &assignment,
-            directory: Some(directory.path().to_owned()),
+            place: Place::Directory(directory.path().to_owned()),
             engine,
             pin: false,
             verify: false,

@@ -15,6 +15,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use engine::drive::Stop;
+use engine::place::Place;
 use engine::run::{Request, run};
 use runs::{DATA_SEED, fill, small_run};
 use workload::arrival::Arrival;
@@ -50,7 +51,10 @@ fn run_traced(what: &str) {
     let folder = std::env::var_os(FOLDER).expect("the tracing test names a folder");
     let request = Request {
         assignment: &assignment,
-        directory: (what != "null").then(|| folder.into()),
+        place: match what {
+            "null" => Place::Null,
+            _ => Place::Directory(folder.into()),
+        },
         engine: if what == "psync" { EngineChoice::Psync } else { EngineChoice::IoUring },
         pin: false,
         verify: false,

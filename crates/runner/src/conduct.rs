@@ -19,7 +19,6 @@ use metrics::warning::Warning;
 use target::directory::TargetDirectory;
 use target::fill::FillError;
 use target::refusal::Refusal;
-use target::storage::Storage;
 use workload::plan::{Plan, Run};
 
 use crate::announce::Announcer;
@@ -69,8 +68,7 @@ pub fn conduct(
     stop: &Arc<Stop>,
     listeners: &mut [&mut dyn Listener],
 ) -> Result<Outcome, ConductError> {
-    let path = directory.as_ref().map(|directory| directory.path().to_path_buf());
-    let mut fleet = LocalFleet::new(plan, path);
+    let mut fleet = LocalFleet::new(plan);
     conduct_with(&mut fleet, plan, directory, host, stop, listeners)
 }
 
@@ -94,8 +92,9 @@ pub fn conduct_with(
     let result = ready.and_then(|ready| match ready {
         ControlFlow::Break(outcome) => Ok(outcome),
         ControlFlow::Continue(()) => {
-            let storage = directory.as_deref().map(TargetDirectory::storage);
-            let mut conductor = Conductor { fleet, host, storage, stop, announcer: &mut announcer };
+            let directory = directory.as_deref();
+            let announcer = &mut announcer;
+            let mut conductor = Conductor { fleet, host, directory, stop, announcer };
             conductor.do_runs(plan)
         }
     });
@@ -139,14 +138,17 @@ struct Ended {
 struct Conductor<'c, 'h, 'a> {
     fleet: &'c mut dyn Fleet,
     host: Host<'h>,
-    storage: Option<&'c Storage>,
+    directory: Option<&'c TargetDirectory>,
     stop: &'c Arc<Stop>,
     announcer: &'c mut Announcer<'a>,
 }
 
 impl Conductor<'_, '_, '_> {
     fn do_runs(&mut self, plan: &Plan) -> Result<Outcome, ConductError> {
-        let used = self.fleet.choose_engine(plan).map_err(ConductError::Fleet)?;
+        let used = self.fleet.choose_engine(plan, self.directory).map_err(|error| match error {
+            FleetError::Refused(refusal) => ConductError::Refused(refusal),
+            error => ConductError::Fleet(error),
+        })?;
         self.announcer.tell(&Event::EngineChosen(used));
         let (mut failed, mut first_failure) = (0, None);
         for run in plan.runs() {
@@ -189,7 +191,7 @@ impl Conductor<'_, '_, '_> {
         let end = self.fleet.run(run, &stop, &mut |interval| progress.take(interval));
         let (too_many_failed, told) = (progress.too_many_failed, progress.told);
 
-        let end = end.map(|end| self.hear_witness(run, end, &told));
+        let end = end.map(|end| self.hear_witness(run, end, &told)).map(|end| self.look_again(end));
         let ended = judge(end, too_many_failed.as_deref());
         self.warn_of_what_was_seen(run, &ended);
         let outcome = ended.outcome.clone();
@@ -213,13 +215,33 @@ impl Conductor<'_, '_, '_> {
         end
     }
 
+    fn is_export(&self) -> bool {
+        self.directory.is_some_and(|directory| directory.mounted().is_some())
+    }
+
+    /// Files of an export are held by their handles, so that nothing tells by itself that others
+    /// stand in their place: they are looked up again. (Of those in a directory the engine knows.)
+    fn look_again(&self, mut end: RunEnd) -> RunEnd {
+        let Some(directory) = self.directory.filter(|_| self.is_export()) else { return end };
+        if end.outcome == Outcome::Done
+            && let Err(refusal) = directory.refuse_changed()
+        {
+            end.outcome = Outcome::Failed { reason: refusal.to_string() };
+        }
+        end
+    }
+
     fn warn(&mut self, run: &Run, warning: Warning) {
         self.announcer.tell(&Event::Warning { run_index: Some(run.index), warning });
     }
 
     /// Warnings that need no measurement.
     fn warn_of_what_is_known(&mut self, run: &Run) {
-        let Some(storage) = self.storage else { return };
+        let Some(storage) = self.directory.map(TargetDirectory::storage) else { return };
+        if self.is_export() {
+            // What a server keeps in its memory is its business, and this host caches nothing.
+            return;
+        }
         if storage.in_memory || !storage.direct.is_supported() {
             let filesystem = storage.filesystem.clone();
             self.warn(run, Warning::NotStorage { filesystem });

@@ -4,26 +4,33 @@
 //! is no second code path for clusters.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use engine::drive::Stop;
+use engine::place::{NfsPlace, Place};
 use engine::probe::{self, Trial};
 use engine::run::{EngineError, Request, RunEnd};
 use metrics::interval::Interval;
 use metrics::run_record::EngineUsed;
 use metrics::witness::WitnessCounts;
 use target::TargetError;
+use target::directory::TargetDirectory;
 use target::posix::FileAccess;
-use workload::plan::{EngineChoice, Plan, Run};
+use target::refusal::Refusal;
+use workload::plan::{EngineChoice, FileSet, Plan, Run};
 
 /// The hosts that do a plan's runs.
 pub trait Fleet {
-    /// Settles how operations reach the kernel; called once, when the files are ready.
+    /// Settles how operations are sent; called once, when the files are ready: in `directory`, or
+    /// nowhere for the null target.
     ///
     /// # Errors
-    /// The target cannot be used by any engine.
-    fn choose_engine(&mut self, plan: &Plan) -> Result<EngineUsed, FleetError>;
+    /// The target cannot be used by any engine, or its files are not ours any more.
+    fn choose_engine(
+        &mut self,
+        plan: &Plan,
+        directory: Option<&TargetDirectory>,
+    ) -> Result<EngineUsed, FleetError>;
 
     /// Does a run to its end. `on_interval` gets every interval as soon as it is complete, of all
     /// hosts together, and may end the run with a reason.
@@ -55,12 +62,16 @@ pub enum FleetError {
     /// No engine can use the target.
     #[error("choose the engine: {0}")]
     Probe(#[from] TargetError),
+    /// A file of the target is not ours.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
 }
 
 /// This host alone.
 #[derive(Clone, Debug)]
 pub struct LocalFleet {
-    directory: Option<PathBuf>,
+    /// Known once the files are ready.
+    place: Place,
     engine: EngineChoice,
     pin: bool,
     verify: bool,
@@ -68,10 +79,10 @@ pub struct LocalFleet {
 }
 
 impl LocalFleet {
-    /// Does the runs of `plan` on the files in `directory`, or on the null target without one.
-    pub fn new(plan: &Plan, directory: Option<PathBuf>) -> LocalFleet {
+    /// Does the runs of `plan`.
+    pub fn new(plan: &Plan) -> LocalFleet {
         LocalFleet {
-            directory,
+            place: Place::Null,
             engine: plan.engine,
             pin: plan.pin,
             verify: plan.verify,
@@ -81,10 +92,25 @@ impl LocalFleet {
 }
 
 impl Fleet for LocalFleet {
-    fn choose_engine(&mut self, plan: &Plan) -> Result<EngineUsed, FleetError> {
-        let used = match self.directory.as_ref().and_then(|directory| trial(plan, directory)) {
-            Some(trial) => probe::choose(plan.engine, &trial)?,
-            None => EngineUsed {
+    fn choose_engine(
+        &mut self,
+        plan: &Plan,
+        directory: Option<&TargetDirectory>,
+    ) -> Result<EngineUsed, FleetError> {
+        self.place = place(directory)?;
+        let trial = match &self.place {
+            Place::Directory(directory) => trial(plan, directory),
+            Place::Null | Place::Nfs(_) => None,
+        };
+        let used = match (&self.place, trial) {
+            (Place::Nfs(_), _) => EngineUsed {
+                engine: EngineChoice::NfsClient,
+                reason: "the target is an NFS export, and our own client sends the calls: there \
+                         was nothing to probe"
+                    .to_owned(),
+            },
+            (_, Some(trial)) => probe::choose(plan.engine, &trial)?,
+            (_, None) => EngineUsed {
                 engine: match plan.engine {
                     EngineChoice::Auto => EngineChoice::IoUring,
                     forced => forced,
@@ -105,7 +131,7 @@ impl Fleet for LocalFleet {
         let assignment = run.split(1).pop().expect("a fleet of one has one share");
         let request = Request {
             assignment: &assignment,
-            directory: self.directory.clone(),
+            place: self.place.clone(),
             engine: self.engine,
             pin: self.pin,
             verify: self.verify,
@@ -115,13 +141,24 @@ impl Fleet for LocalFleet {
     }
 }
 
+/// Where the files are, as the engine needs them: by their handles on an export.
+fn place(directory: Option<&TargetDirectory>) -> Result<Place, Refusal> {
+    let Some(directory) = directory else { return Ok(Place::Null) };
+    let Some(mounted) = directory.mounted() else {
+        return Ok(Place::Directory(directory.path().to_path_buf()));
+    };
+    let with_handles = |set: &FileSet| Ok((set.clone(), directory.handles(set)?));
+    let files = directory.file_sets().iter().map(with_handles).collect::<Result<_, Refusal>>()?;
+    Ok(Place::Nfs(NfsPlace { mounted: Arc::clone(mounted), files }))
+}
+
 /// What the probe tries: the first stream's files, at the plan's largest queue depth.
 fn trial(plan: &Plan, directory: &std::path::Path) -> Option<Trial> {
     let stream = plan.runs().next()?.streams.first()?;
     let streams = plan.runs().flat_map(|run| &run.streams);
     Some(Trial {
         access: FileAccess {
-            paths: engine::run::file_paths(directory, stream),
+            paths: engine::place::file_paths(directory, stream),
             write: false,
             direct: stream.direct,
             dsync: false,

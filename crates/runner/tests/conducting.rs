@@ -102,7 +102,11 @@ fn interval(index: u32, failed: u64) -> Interval {
 }
 
 impl Fleet for Scripted {
-    fn choose_engine(&mut self, _plan: &Plan) -> Result<EngineUsed, FleetError> {
+    fn choose_engine(
+        &mut self,
+        _plan: &Plan,
+        _directory: Option<&TargetDirectory>,
+    ) -> Result<EngineUsed, FleetError> {
         let reason = "scripted".to_owned();
         Ok(EngineUsed { engine: EngineChoice::Psync, reason })
     }

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::drive::Stop;
-use engine::run::{Request, RunEnd, file_paths, run};
+use engine::place::{Place, file_paths};
+use engine::run::{Request, RunEnd, run};
 use metrics::interval::{Interval, StreamInterval};
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
@@ -78,7 +79,7 @@ pub(crate) fn measure(
     let assignment = run_of.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
-        directory: directory.map(Path::to_owned),
+        place: directory.map_or(Place::Null, |directory| Place::Directory(directory.to_owned())),
         engine: setting.engine,
         pin: false,
         verify: setting.verify,
