@@ -3,6 +3,7 @@
 mod harness;
 
 mod connections;
+mod hostile;
 mod pressure;
 mod questions;
 mod reload;
