@@ -28,6 +28,9 @@ Commands:
   bench [--pairs N] [--seconds S] [--directory DIR] [ROW...]
                      what we cost and deliver beside Debian's fio, alternately, pinned to one
                      processor; writes bench/runs/DATE-MACHINE/
+  bench nfs [--rounds N] [--seconds S] [GROUP...]
+                     our NFS client and service beside the bare transport and nfs-ganesha, in
+                     turns, each side on its own processor; writes bench/runs/DATE-MACHINE-nfs/
 ";
 
 fn main() -> ExitCode {
@@ -38,6 +41,9 @@ fn main() -> ExitCode {
         ["check", flags @ ..] => check::Options::parse(flags)
             .map_err(anyhow::Error::msg)
             .and_then(|options| check::run(&root(), options)),
+        ["bench", "nfs", words @ ..] => bench::nfs::Options::parse(words)
+            .map_err(anyhow::Error::msg)
+            .and_then(|options| bench::nfs::run(&root(), &options)),
         ["bench", words @ ..] => bench::Options::parse(words, &root())
             .map_err(anyhow::Error::msg)
             .and_then(|options| bench::run(&root(), &options)),

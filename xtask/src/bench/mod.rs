@@ -10,6 +10,7 @@
 mod child;
 mod fio;
 mod machine;
+pub(crate) mod nfs;
 mod ours;
 mod rows;
 mod table;

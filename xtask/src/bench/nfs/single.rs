@@ -1,0 +1,74 @@
+//! What is measured once and compared with nothing: rest and memory.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::client::{self, Shape};
+use super::judge::Measured;
+use super::process::{CLIENT_PROCESSOR, Running};
+use super::servers;
+use super::trials::{Call, Place};
+
+type Measure = fn(&Place, &mut Measured) -> Result<()>;
+
+/// All of them, by the name under which they are asked for.
+pub(crate) const ALL: &[(&str, Measure)] = &[("rest", rest), ("memory", memory)];
+
+/// How long a resting process is watched.
+const REST: Duration = Duration::from_secs(5);
+
+/// A service with a client that is connected and has one call in a long while.
+fn rest(place: &Place, measured: &mut Measured) -> Result<()> {
+    let server = servers::ours(&place.root, &place.scratch)?;
+    let text = "name = \"rest\"\n[run]\nwarm_up = \"0s\"\nmeasure = \"12s\"\ninterval = \"1s\"\n\
+        repeats = 1\nseed = 1\n[stream.rest]\ntransfer_size = \"8k\"\nread = \"100%\"\n\
+        files = 1\nfile_size = \"1MiB\"\nrate = \"1/s\"\n";
+    let experiment = place.scratch.join("rest.toml");
+    std::fs::write(&experiment, text)?;
+    let target = format!("nfs://{}{}?nconnect=4", server.address, server.export);
+    let (experiment, store) =
+        (experiment.display().to_string(), place.scratch.join("store").display().to_string());
+    let words = [
+        "run",
+        &target,
+        "--workload",
+        &experiment,
+        "--store",
+        &store,
+        "--no-report",
+        "--no-progress",
+    ];
+    let program = place.root.join("target/release/fourcorners");
+    let client = Running::start(Path::new(&program), &words, CLIENT_PROCESSOR, &place.scratch)?;
+    // By then it has filled its file and measures.
+    std::thread::sleep(Duration::from_secs(4));
+    let before = (client.cpu_seconds()?, server.process.cpu_seconds()?);
+    std::thread::sleep(REST);
+    let after = (client.cpu_seconds()?, server.process.cpu_seconds()?);
+    let each_second = |from: f64, to: f64| (to - from) * 1e3 / REST.as_secs_f64();
+    measured.add_alone("rest", "client CPU ms per second", each_second(before.0, after.0));
+    measured.add_alone("rest", "service CPU ms per second", each_second(before.1, after.1));
+    Ok(())
+}
+
+/// 256 connections with 64 outstanding each.
+fn memory(place: &Place, measured: &mut Measured) -> Result<()> {
+    let server = servers::ours(&place.root, &place.scratch)?;
+    let shape = Shape {
+        call: Call::Read,
+        transfer: 8192,
+        sequential: false,
+        connections: 256,
+        outstanding: 256 * 64,
+        seconds: 4,
+    };
+    let finished = client::run(place, &server, &shape)?;
+    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    measured.add_alone("memory", "client MiB", mib(finished.resident_max_bytes));
+    let service = mib(server.process.memory_bytes("VmHWM")?);
+    let beside = service - mib(client::FILE_BYTES);
+    measured.add_alone("memory", "service MiB beside the data", beside);
+    Ok(())
+}
