@@ -2,7 +2,6 @@
 //! the allocator itself.
 
 #![expect(unsafe_code, reason = "an allocator that counts can only be written so")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
