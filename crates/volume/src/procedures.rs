@@ -93,6 +93,12 @@ pub(crate) fn perform(
     if let Some(key) = key
         && let Seen::Replay(first) = volume.replies.begin(key)
     {
+        // The first reply may never have gone because what it promises could not be kept; a volume
+        // whose storage failed promises nothing again.
+        if let Err(error) = volume.export.files.sync() {
+            refuse(reply, request.xid, arguments.procedure(), wire::status(error));
+            return Performed { failed: true, ..performed };
+        }
         reply.head().extend_from_slice(first);
         let status = first.get(STATUS_AT..STATUS_AT + 4);
         let failed = status.is_some_and(|status| status != [0; 4]);

@@ -1,12 +1,17 @@
 //! The duplicate request cache: a call that must not be done twice is answered as the first time.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use files::{DataId, Error, FileSystem, Storage};
 use nfs3::arguments::*;
 use nfs3::request::Arguments;
 use nfs3::types::nfsstat3 as S;
 use nfs3::types::*;
+use volume::exports::Export;
 
 use crate::calls::*;
-use crate::scene::{export, peer, scene, scene_of};
+use crate::scene::{export, options, peer, scene, scene_of};
 
 #[test]
 fn a_repeated_call_that_changes_names_gets_its_first_reply_from_any_connection() {
@@ -99,4 +104,68 @@ fn the_cache_is_bounded_and_forgets_the_oldest() {
         scene.send(&Arguments::Nfs(setting));
         assert_eq!(scene.performed.unwrap().replayed, known, "xid {xid} of {first} to {last}");
     }
+}
+
+/// Keeps nothing, and fails when it is told to.
+#[derive(Debug, Default)]
+struct Broken(AtomicBool);
+
+impl Broken {
+    fn answer(&self) -> Result<(), Error> {
+        if self.0.load(Ordering::Relaxed) { Err(Error::Io) } else { Ok(()) }
+    }
+}
+
+impl Storage for Broken {
+    fn read(&self, _: DataId, _: u64, _: &mut [u8]) -> Result<(), Error> {
+        self.answer()
+    }
+
+    fn write(&self, _: DataId, _: u64, _: &[u8], _: bool) -> Result<(), Error> {
+        self.answer()
+    }
+
+    fn cut(&self, _: DataId, _: u64) -> Result<(), Error> {
+        self.answer()
+    }
+
+    fn commit(&self, _: DataId) -> Result<(), Error> {
+        self.answer()
+    }
+
+    fn forget(&self, _: DataId) {}
+
+    fn append(&self, _: &[u8], _: bool) -> Result<(), Error> {
+        self.answer()
+    }
+
+    fn replace(&self, _: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Error> {
+        self.answer()
+    }
+
+    fn wants_replacing(&self) -> bool {
+        false
+    }
+
+    fn room(&self) -> Result<(), Error> {
+        self.answer()
+    }
+}
+
+#[test]
+fn a_reply_is_not_given_again_when_what_it_promised_could_not_be_kept() {
+    let broken = Arc::new(Broken::default());
+    let files = FileSystem::new(options("vol1"));
+    let files = files.keep_in(Arc::clone(&broken) as Arc<dyn Storage>).unwrap();
+    let mut scene = scene_of([Export { files, ..export("vol1") }]);
+    let root = scene.root_of("/vol1");
+    let made = Arguments::Nfs(create(&root, "a", createhow3::GUARDED(sattr3::UNCHANGED)));
+    let first = scene.call(&made);
+    assert_eq!(first[..4], [0; 4], "done in memory");
+    broken.0.store(true, Ordering::Relaxed);
+    assert_eq!(scene.files("vol1").sync(), Err(Error::Io), "and not kept");
+    let again = scene.send(&made);
+    assert_eq!(S(u32::from_be_bytes(again[..4].try_into().unwrap())), S::NFS3ERR_IO);
+    let performed = scene.performed.unwrap();
+    assert!(performed.failed && !performed.replayed);
 }
