@@ -54,15 +54,17 @@ impl Session {
         self.ask(&file.path, NfsArguments::GETATTR(args), take)
     }
 
-    /// SETATTR: sets attributes of `file`, only if its ctime is `guard` where one is given.
+    /// SETATTR: sets attributes of `file`, only if its ctime is `guard` where one is given. Gives
+    /// the attributes after it, where the server tells them.
     pub fn setattr(
         &mut self,
         file: &NfsFile,
         new_attributes: sattr3,
         guard: Option<nfstime3>,
-    ) -> Result<(), NfsError> {
+    ) -> Result<post_op_attr, NfsError> {
         let args = SETATTR3args { object: file.handle.fh(), new_attributes, guard };
-        self.ask(&file.path, NfsArguments::SETATTR(args), results!(SETATTR, _ => ()))
+        let take = results!(SETATTR, ok => ok.obj_wcc.after);
+        self.ask(&file.path, NfsArguments::SETATTR(args), take)
     }
 
     /// LOOKUP: what has `name` in `dir`, with its attributes where the server gives them.

@@ -183,3 +183,29 @@ fn looking_says_that_another_run_works_there_and_takes_no_lock() {
     let _ours = open(&server.url()).unwrap();
     assert!(matches!(look(), Err(Refusal::InUse { holder: Some(_), .. })));
 }
+
+#[test]
+fn a_lock_is_kept_young_without_reading_or_writing_data() {
+    use nfs3::request::NfsArguments;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    let server = Served::start();
+    let ours = open(&server.url()).unwrap();
+    let (touches, others) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let (touched, other) = (Arc::clone(&touches), Arc::clone(&others));
+    server.before_each(move |arguments, _, _| {
+        match arguments {
+            NfsArguments::SETATTR(arguments) if arguments.guard.is_some() => &touched,
+            _ => &other,
+        }
+        .fetch_add(1, Ordering::SeqCst);
+    });
+    // Each time the run asks whether the directory is still its own; the files are not there yet.
+    for _ in 0..3 {
+        ours.refuse_changed().unwrap_err();
+    }
+    assert!(touches.load(Ordering::SeqCst) >= 3);
+    server.before_each(|_, _, _| ());
+    // Beside the touches: the way to the first file, which is missing.
+    assert!(others.load(Ordering::SeqCst) <= 2 * 3, "{others:?}");
+}

@@ -89,7 +89,7 @@ impl FillFile for ExportFile {
 
     fn cut(&self, size_bytes: u64) -> io::Result<()> {
         let size = sattr3 { size: Some(size_bytes), ..sattr3::UNCHANGED };
-        self.shared.with(|session| session.setattr(&self.file, size, None))
+        self.shared.with(|session| session.setattr(&self.file, size, None)).map(drop)
     }
 
     fn write_directly(&mut self, _offset_align_bytes: u64) -> io::Result<()> {

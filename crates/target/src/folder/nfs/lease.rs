@@ -187,7 +187,7 @@ impl Looking<'_> {
         refuse_alive(&found, path)?;
         let emptied = sattr3 { size: Some(0), ..touched() };
         match self.session.setattr(&found.file, emptied, Some(found.attributes.ctime)) {
-            Ok(()) => Ok(Some(found.file)),
+            Ok(_) => Ok(Some(found.file)),
             Err(error)
                 if error.is_status(nfsstat3::NFS3ERR_NOT_SYNC)
                     || error.is_status(nfsstat3::NFS3ERR_STALE) =>
@@ -317,10 +317,14 @@ impl Holding {
             return Ok(());
         }
         match self.session.setattr(&self.file, touched(), Some(self.changed)) {
+            // Nobody else can have changed it within the one procedure.
+            Ok(Some(after)) => self.changed = after.ctime,
+            Ok(None) => return self.look_again(),
             // Not as we left it: somebody else changed it, or a call of ours was done twice.
-            Err(error) if !error.is_status(nfsstat3::NFS3ERR_NOT_SYNC) => self.gone(error),
-            _ => self.look_again(),
+            Err(error) if error.is_status(nfsstat3::NFS3ERR_NOT_SYNC) => return self.look_again(),
+            Err(error) => return self.gone(error),
         }
+        Ok(())
     }
 
     /// The change first and the content after it: what is ours then was ours at the change.
