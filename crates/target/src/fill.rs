@@ -102,6 +102,17 @@ impl TargetDirectory {
         stop: &(dyn Fn() -> bool + Sync),
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<u64, FillError> {
+        let ended = self.fill_missing(set, stop, progress);
+        self.folder.rest();
+        ended
+    }
+
+    fn fill_missing(
+        &mut self,
+        set: &FileSet,
+        stop: &(dyn Fn() -> bool + Sync),
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<u64, FillError> {
         let missing = self.missing(set);
         let total_bytes = missing.len() as u64 * set.file_size_bytes;
         let maker = set.tile_maker(self.data_seed());

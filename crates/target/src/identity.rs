@@ -48,7 +48,9 @@ mod handle_text {
         let pairs = text.as_bytes().chunks(2);
         let bytes: Option<Vec<u8>> = pairs
             .map(|pair| match pair {
-                [_, _] => u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok(),
+                [a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
+                    u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()
+                }
                 _ => None,
             })
             .collect();
@@ -122,6 +124,24 @@ mod tests {
         for filesystem in ["fuse", "overlay", "file system 0x1234"] {
             let identity = FileIdentity::of(&found, filesystem);
             assert_eq!(identity.and_then(|identity| identity.inode), None, "{filesystem}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_handle_is_another_and_handles_come_back_as_they_were_written() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let found = Entry { handle: Handle::new(&[0, 0xAB, 7]), ..entry(file.path()) };
+        let identity = FileIdentity::of(&found, "nfs3").unwrap();
+        let other = Entry { handle: Handle::new(&[0, 0xAB, 8]), ..found };
+        assert!(identity.may_be(&found) && !identity.may_be(&other));
+        assert!(identity.may_be(&Entry { handle: None, ..found }), "seen through a mount");
+
+        let text = serde_json::to_string(&identity).unwrap();
+        assert!(text.contains("\"00ab07\""), "{text}");
+        assert_eq!(serde_json::from_str::<FileIdentity>(&text).unwrap(), identity);
+        for wrong in ["0", "0g", "+1", "ää", &"00".repeat(65)] {
+            let text = format!("{{\"handle\":\"{wrong}\"}}");
+            assert!(serde_json::from_str::<FileIdentity>(&text).is_err(), "{text}");
         }
     }
 

@@ -134,6 +134,8 @@ impl Folder for Local {
         WRITERS
     }
 
+    fn rest(&self) {}
+
     fn mounted(&self) -> Option<&Arc<Mounted>> {
         None
     }

@@ -225,6 +225,9 @@ pub(crate) trait Folder: fmt::Debug + Send + Sync {
     /// Writes that a fill should keep outstanding.
     fn fill_writers(&self) -> usize;
 
+    /// Lets go of what only a fill or a check needs: a run comes next, and is to be alone.
+    fn rest(&self);
+
     /// What is mounted, where it is an export.
     fn mounted(&self) -> Option<&Arc<Mounted>>;
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use files::FileSystem;
 use nfs3::request::NfsArguments;
@@ -189,4 +190,18 @@ fn a_file_that_is_removed_while_it_is_filled_ends_the_fill_with_its_name() {
     assert!(ended.to_string().contains("NFS3ERR_STALE"), "{ended}");
     assert_eq!(fill(&mut ours, &set(2)), 2 * FILE_BYTES);
     every_tile_is_ours(&ours);
+}
+
+#[test]
+fn after_a_fill_the_run_is_alone_but_for_one_connection_and_its_lock() {
+    let server = Served::start();
+    let ours = filled(&server);
+    let until = Instant::now() + Duration::from_secs(60);
+    // The server sees the end of a connection a moment later.
+    while server.clients() > 2 {
+        assert!(Instant::now() < until, "{} clients", server.clients());
+        std::thread::yield_now();
+    }
+    ours.refuse_changed().unwrap();
+    assert_eq!(server.clients(), 2);
 }

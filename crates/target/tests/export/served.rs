@@ -28,6 +28,8 @@ struct Shared {
     before: Mutex<Before>,
     /// Seconds by which the server's clock is ahead.
     ahead_s: AtomicU64,
+    /// Clients that are connected.
+    clients: AtomicU64,
     ended: AtomicBool,
 }
 
@@ -102,6 +104,7 @@ impl Served {
             volume,
             before: Mutex::new(Box::new(|_, _, _| ())),
             ahead_s: AtomicU64::new(0),
+            clients: AtomicU64::new(0),
             ended: AtomicBool::new(false),
         });
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -113,7 +116,11 @@ impl Served {
                     return;
                 }
                 let (shared, stream) = (Arc::clone(&serving), stream.unwrap());
-                std::thread::spawn(move || shared.serve(stream));
+                shared.clients.fetch_add(1, Ordering::SeqCst);
+                std::thread::spawn(move || {
+                    shared.serve(stream);
+                    shared.clients.fetch_sub(1, Ordering::SeqCst);
+                });
             }
         });
         Served { shared, address }
@@ -132,6 +139,11 @@ impl Served {
     /// Lets the server's clock jump.
     pub(crate) fn later(&self, seconds: u64) {
         self.shared.ahead_s.fetch_add(seconds, Ordering::SeqCst);
+    }
+
+    /// Clients that are connected at this moment.
+    pub(crate) fn clients(&self) -> u64 {
+        self.shared.clients.load(Ordering::SeqCst)
     }
 
     /// The volumes, while no request is done.

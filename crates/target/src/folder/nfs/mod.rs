@@ -313,6 +313,10 @@ impl Folder for Export {
         WRITERS
     }
 
+    fn rest(&self) {
+        self.shared.disconnect_idle();
+    }
+
     fn mounted(&self) -> Option<&Arc<Mounted>> {
         Some(&self.shared.mounted)
     }

@@ -58,6 +58,11 @@ impl Shared {
         done.map_err(failed)
     }
 
+    /// Ends all idle connections but one.
+    pub(super) fn disconnect_idle(&self) {
+        lock(&self.idle).truncate(1);
+    }
+
     /// The names that lead from the mounted folder to `path`.
     fn names<'p>(&self, path: &'p Path) -> io::Result<Vec<&'p OsStr>> {
         let elsewhere = || {
