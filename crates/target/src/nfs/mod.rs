@@ -15,9 +15,12 @@ pub mod url;
 mod calls;
 mod channel;
 mod core;
+mod dispatch;
 mod flow;
 mod recovery;
+mod settle;
 mod sockets;
+mod stable;
 mod uncommitted;
 mod url_text;
 

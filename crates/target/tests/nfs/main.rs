@@ -4,6 +4,7 @@
 
 mod behaviour;
 mod drive;
+mod files;
 mod ganesha;
 mod scripted;
 mod session;

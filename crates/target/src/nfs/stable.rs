@@ -1,0 +1,123 @@
+//! How safe written data is: UNSTABLE writes are remembered until a COMMIT of the same instance of
+//! the server, told by its verifier; what is remembered stays within its memory.
+
+use nfs3::arguments::stable_how;
+use nfs3::types::writeverf3;
+use workload::op::Op;
+
+use super::calls::{Call, CallKind, NONE};
+use super::core::Core;
+
+/// COMMITs of the target's own at a time.
+const OWN_COMMITS: u32 = 4;
+
+impl Core {
+    /// How safe the next write is to be: safer than asked for where there is no memory to
+    /// remember that it is not.
+    pub(super) fn stability(&mut self) -> stable_how {
+        if self.setting.stability != stable_how::UNSTABLE {
+            return self.setting.stability;
+        }
+        self.unstable_writes += 1;
+        if self.log.used() + self.unstable_writes > self.log.most() {
+            return stable_how::DATA_SYNC;
+        }
+        stable_how::UNSTABLE
+    }
+
+    pub(super) fn end_write(&mut self, op: &Op, errno: i32, epoch: u32) {
+        if self.setting.stability == stable_how::UNSTABLE {
+            self.unstable_writes -= 1;
+        }
+        let file = &mut self.files[op.file as usize];
+        file.writes -= 1;
+        let is_recovering = file.is_recovering;
+        if errno == 0 && epoch != u32::MAX {
+            self.log.push(op, epoch);
+            if epoch < self.epoch {
+                self.recover(op.file);
+            } else if self.log.used() > self.log.most() / 2 {
+                self.sweep();
+            }
+        }
+        if is_recovering {
+            self.rewrite(op.file);
+        }
+    }
+
+    /// The number of the server's instance that a verifier stands for. A verifier that was not seen
+    /// before begins a new one: what the one before had not committed may be lost.
+    pub(super) fn epoch_of(&mut self, verifier: writeverf3) -> u32 {
+        if self.verifiers[0] == Some(verifier) {
+            return self.epoch;
+        }
+        if self.verifiers[1] == Some(verifier) {
+            // From a reply that was sent before the restart and is looked at after it.
+            return self.epoch - 1;
+        }
+        if self.verifiers[0].is_some() {
+            self.epoch += 1;
+        }
+        self.verifiers = [Some(verifier), self.verifiers[0]];
+        for file in 0..self.files.len() as u32 {
+            if !self.log.is_empty(file) && self.epoch > 0 {
+                self.recover(file);
+            }
+        }
+        self.epoch
+    }
+
+    pub(super) fn committed(&mut self, index: u32, verifier: writeverf3) {
+        let Call { operation: tag, file, kind, .. } = self.calls[index];
+        let epoch = self.epoch_of(verifier);
+        let CallKind::Commit { logged } = kind else { unreachable!("only a COMMIT commits") };
+        let is_lost = epoch < self.epoch
+            || self.files[file as usize].is_recovering
+            || self.log.is_lost(file, self.epoch);
+        if !is_lost {
+            self.log.committed(file, logged);
+        }
+        if tag == NONE {
+            if is_lost {
+                self.recover(file);
+            }
+            return self.end_own_commit(index);
+        }
+        if is_lost {
+            // It ends when the file's data has been written again.
+            self.calls.release(index);
+            self.hold(tag);
+            return self.recover(file);
+        }
+        let lost = std::mem::take(&mut self.files[file as usize].lost_errno);
+        self.operations[tag as usize].errno = lost;
+        self.end_call(index);
+    }
+
+    /// Commits file after file, so that what is uncommitted stays within its memory.
+    pub(super) fn sweep(&mut self) {
+        let files = self.files.len() as u32;
+        if self.sweep == files && self.sweep_outstanding == 0 {
+            self.sweep = 0;
+        }
+        while self.sweep < files && self.sweep_outstanding < OWN_COMMITS {
+            let file = self.sweep;
+            self.sweep += 1;
+            if self.log.is_empty(file) || self.files[file as usize].is_recovering {
+                continue;
+            }
+            self.sweep_outstanding += 1;
+            let kind = CallKind::Commit { logged: self.log.number() };
+            let call = self.calls.take(kind, NONE, file, (0, 0, 0));
+            self.start(call);
+        }
+    }
+
+    pub(super) fn end_own_commit(&mut self, index: u32) {
+        self.calls.release(index);
+        self.sweep_outstanding -= 1;
+        if self.sweep < self.files.len() as u32 {
+            self.sweep();
+        }
+    }
+}

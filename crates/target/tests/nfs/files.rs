@@ -1,0 +1,86 @@
+//! Files of nfs-ganesha's exports, written and read over several connections, and compared.
+
+use std::sync::Arc;
+
+use nfs3::arguments::createhow3;
+use nfs3::types::sattr3;
+use target::Target;
+use target::nfs::{NfsAccess, NfsFiles, NfsUrl, Session};
+use workload::op::{Op, OpKind};
+use workload::plan::WriteStability;
+
+use crate::drive::{all, fill, fsync, read, write};
+use crate::ganesha::Ganesha;
+
+const FILES: u32 = 4;
+const FILE_BYTES: u64 = 1 << 20;
+
+fn is_as_written(op: &Op, memory: &[u8]) -> bool {
+    let mut expected = vec![0; memory.len()];
+    fill(&Op { index: op.offset_bytes / 16384 + u64::from(op.file), ..*op }, &mut expected);
+    expected == memory
+}
+
+fn written_is_read(url: &str, options: &str, stability: WriteStability) {
+    let url: NfsUrl = format!("{url}&{options}").parse().unwrap();
+    let mut session = Session::open(&url).unwrap();
+    let root = session.root();
+    let new = createhow3::UNCHECKED(sattr3 { mode: Some(0o600), ..sattr3::UNCHANGED });
+    let files: Vec<_> = (0..FILES)
+        .map(|file| session.create(&root, format!("f{file}").as_bytes(), new).unwrap().0)
+        .collect();
+    let access = NfsAccess {
+        mounted: Arc::clone(session.mounted()),
+        connections: 0..url.nconnect.unwrap(),
+        files: files.iter().map(|file| file.handle).collect(),
+        stability,
+        transfer_size_max_bytes: 16384,
+        keep_read_data: true,
+        rewrite: Some(Arc::new(|op: &Op, memory: &mut [u8]| fill(op, memory))),
+        uncommitted_max: target::nfs::files::UNCOMMITTED_MAX,
+    };
+    let mut target = NfsFiles::open(&access, 32).unwrap();
+    let places = || (0..FILE_BYTES / 16384).flat_map(|place| (0..FILES).map(move |f| (place, f)));
+    let mut writes: Vec<Op> = places()
+        .map(|(place, file)| Op {
+            index: place + u64::from(file),
+            file,
+            ..write(place * 16384, 16384)
+        })
+        .collect();
+    writes.extend((0..FILES).map(|file| Op { file, ..fsync() }));
+    let results = all(&mut target, &writes, 32, |_, _| {});
+    for (op, result) in writes.iter().zip(&results) {
+        assert_eq!(*result, op.size_bytes as i32, "{op:?}");
+    }
+    let reads: Vec<Op> =
+        places().map(|(place, file)| Op { file, ..read(place * 16384, 16384) }).collect();
+    let results = all(&mut target, &reads, 32, |op, memory| assert!(is_as_written(op, memory)));
+    assert!(results.iter().all(|result| *result == 16384));
+    assert_eq!(all(&mut target, &[read(FILE_BYTES, 8192)], 1, |_, _| {}), [0]);
+
+    let moved: u64 = target.connections().iter().map(|one| one.kinds[0].bytes).sum();
+    assert_eq!(moved, u64::from(FILES) * FILE_BYTES);
+    let over = target.connections().iter().filter(|one| one.kinds[0].calls > 0).count();
+    assert_eq!(over, url.nconnect.unwrap() as usize);
+
+    session.remove(&root, b"f0").unwrap();
+    let gone = all(&mut target, &[read(0, 4096)], 1, |_, _| {});
+    assert_eq!(gone, [-116], "a removed file's handle is stale");
+    assert_eq!(target.connections()[0].kinds[OpKind::Read as usize].bytes % 4096, 0);
+}
+
+#[test]
+fn what_is_written_to_an_export_in_memory_is_read_back() {
+    let server = Ganesha::start();
+    written_is_read(&server.mem(""), "nconnect=1", WriteStability::Unstable);
+    written_is_read(&server.mem(""), "nconnect=4&rsize=4096", WriteStability::FileSync);
+}
+
+#[test]
+fn what_is_written_to_an_exported_folder_is_read_back() {
+    let server = Ganesha::start();
+    let (one, four) = ("nconnect=1&policy=least-outstanding", "nconnect=4&policy=per-file");
+    written_is_read(&server.vfs(""), one, WriteStability::DataSync);
+    written_is_read(&server.vfs(""), four, WriteStability::Unstable);
+}
