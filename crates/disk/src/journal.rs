@@ -77,14 +77,22 @@ impl Journal {
         journal.safe = journal.end;
         journal.began_with = journal.end;
         journal.grown_at = 4 * journal.end + GROWTH_BYTES;
-        journal.reserve()?;
         std::fs::rename(new_path(folder), path(folder))?;
         Ok(journal)
     }
 
-    /// Makes the name of a journal that was begun safe.
-    pub(crate) fn settle(folder: &Path) -> io::Result<()> {
-        File::open(folder)?.sync_all()
+    /// Makes the name of a journal that was begun safe, and takes room for it, now that the one
+    /// before it takes none.
+    pub(crate) fn settle(&mut self, folder: &Path) -> io::Result<()> {
+        File::open(folder)?.sync_all()?;
+        self.reserve()
+    }
+
+    /// Gives back the room that was taken ahead for a journal that nobody writes any more. What
+    /// is in it stays.
+    pub(crate) fn give_back_room(folder: &Path) -> io::Result<()> {
+        let file = File::options().write(true).open(path(folder))?;
+        file.set_len(file.metadata()?.len())
     }
 
     /// Lets it grow on, where another one could not be begun.
@@ -119,16 +127,17 @@ impl Journal {
             self.full = false;
             return Ok(());
         }
-        match host::reserve(&self.file, self.end, RESERVE_BYTES) {
-            Ok(true) => self.reserved = self.end + RESERVE_BYTES,
-            Ok(false) => self.reserved = u64::MAX,
-            Err(error) if host::answer(&error) == files::Error::NoSpc => {
-                self.full = true;
-                return Ok(());
+        // The second length is not enough for anything new, but for removing some of the old.
+        for length in [RESERVE_BYTES, RESERVE_LEFT_BYTES / 2] {
+            match host::reserve(&self.file, self.end, length) {
+                Ok(true) => self.reserved = self.reserved.max(self.end + length),
+                Ok(false) => self.reserved = u64::MAX,
+                Err(error) if host::answer(&error) == files::Error::NoSpc => continue,
+                Err(error) => return Err(error),
             }
-            Err(error) => return Err(error),
+            break;
         }
-        self.full = false;
+        self.full = self.reserved < self.end + RESERVE_LEFT_BYTES;
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use crate::bodies::meaning;
 use crate::directory::entries;
-use crate::journal::{self, Wrong};
+use crate::journal::{self, Journal, Wrong};
 use crate::storage::Tell;
 use crate::{Error, host};
 
@@ -51,6 +51,8 @@ pub(crate) fn recover(
     let damaged = |damage: Damage| Error::Damaged { path, offset, what: damage.to_string() };
     let mut fs = recovery.finish().map_err(damaged)?;
     match_data(&mut fs, data, &data_folder)?;
+    // On a full disk this is what the next journal is written to.
+    Journal::give_back_room(folder).map_err(Error::host("cut", folder))?;
     Ok(Some(fs))
 }
 

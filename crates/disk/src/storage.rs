@@ -142,7 +142,10 @@ impl Storage for Disk {
             (Err(error), None) => return Err(error),
         }
         drop(state);
-        self.attempt("sync the directory", |_| Journal::settle(&self.folder))
+        self.attempt("sync the directory", |state| match &mut state.journal {
+            Some(journal) => journal.settle(&self.folder),
+            None => Ok(()),
+        })
     }
 
     fn wants_replacing(&self) -> bool {
@@ -183,16 +186,11 @@ mod tests {
         fs: FileSystem,
         file: Handle,
         told: Arc<Mutex<Vec<String>>>,
-        _folder: tempfile::TempDir,
+        folder: tempfile::TempDir,
     }
 
-    fn scene() -> Scene {
-        let folder = tempfile::tempdir().unwrap();
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let tell = Arc::clone(&told);
-        let tell = move |text: &str| tell.lock().unwrap().push(text.to_owned());
-        let directory = Directory::open(folder.path(), tell).unwrap();
-        let options = Options {
+    fn options() -> Options {
+        Options {
             fsid: 1,
             instance: 1,
             quota: units::Bytes::gib(1),
@@ -204,13 +202,21 @@ mod tests {
             transfer_max: 1 << 20,
             root: (0, 0, 0o755),
             made: NOW,
-        };
-        let mut fs = directory.volume("v", options).unwrap();
+        }
+    }
+
+    fn scene() -> Scene {
+        let folder = tempfile::tempdir().unwrap();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let tell = Arc::clone(&told);
+        let tell = move |text: &str| tell.lock().unwrap().push(text.to_owned());
+        let directory = Directory::open(folder.path(), tell).unwrap();
+        let mut fs = directory.volume("v", options()).unwrap();
         let how = How::Guarded(SetAttributes::default());
         let file = fs.create(fs.root(), b"f", how, &ROOT, NOW).result.unwrap().handle;
         fs.write(file, 0, &[1; 8192], Stability::FileSync, &ROOT, NOW).result.unwrap();
         fs.sync().unwrap();
-        Scene { fs, file, told, _folder: folder }
+        Scene { fs, file, told, folder }
     }
 
     impl Scene {
@@ -291,5 +297,68 @@ mod tests {
         FAULT.set(Some((Call::SyncData, EIO)));
         assert!(scene.fs.commit(scene.file, 0, 0).result.is_ok(), "it is safe already");
         FAULT.set(None);
+    }
+
+    /// The bytes of the file after a crash now.
+    fn after_a_crash(scene: Scene) -> Vec<u8> {
+        let Scene { fs, file, folder, .. } = scene;
+        drop(fs);
+        let directory = Directory::open(folder.path(), |_| {}).unwrap();
+        let fs = directory.volume("v", options()).unwrap();
+        fs.check();
+        fs.read(file, 0, 1 << 20, &ROOT).unwrap().pieces.collect::<Vec<_>>().concat()
+    }
+
+    #[test]
+    fn data_is_cut_off_only_after_the_journal_says_so() {
+        for call in [Call::Append, Call::SyncJournal] {
+            let mut scene = scene();
+            FAULT.set(Some((call, EIO)));
+            let set = SetAttributes { size: Some(10), ..SetAttributes::default() };
+            assert_eq!(scene.fs.setattr(scene.file, &set, None, &ROOT, NOW).result, Err(Error::Io));
+            FAULT.set(None);
+            let bytes = after_a_crash(scene);
+            assert!(bytes.iter().all(|byte| *byte == 1), "{call:?}");
+            // Whether a record reached the disk that was written and could not be made safe is
+            // the disk's secret.
+            assert_eq!(bytes.len(), if call == Call::Append { 8192 } else { 10 });
+        }
+    }
+
+    #[test]
+    fn the_journal_promises_no_data_that_is_not_safe() {
+        let mut scene = scene();
+        scene.write(Stability::DataSync).unwrap();
+        FAULT.set(Some((Call::SyncData, EIO)));
+        assert_eq!(scene.fs.sync(), Err(Error::Io));
+        FAULT.set(None);
+        assert_eq!(after_a_crash(scene).len(), 8192, "the journal knows nothing of the write");
+    }
+
+    #[test]
+    fn where_no_room_is_left_for_the_journal_nothing_new_is_made_until_there_is() {
+        let mut scene = scene();
+        let how = How::Guarded(SetAttributes::default());
+        FAULT.set(Some((Call::Reserve, ENOSPC)));
+        let mut refused = None;
+        // A record is about 100 bytes; the room that is taken ahead is 8 MiB.
+        for number in 0..200_000 {
+            let name = "n".repeat(200) + &number.to_string();
+            let made = scene.fs.create(scene.fs.root(), name.as_bytes(), how, &ROOT, NOW);
+            if let Err(error) = made.result {
+                refused = Some(error);
+                break;
+            }
+            scene.fs.remove(scene.fs.root(), name.as_bytes(), &ROOT, NOW).result.unwrap();
+            if number % 100 == 0 {
+                scene.fs.sync().unwrap();
+            }
+        }
+        assert_eq!(refused, Some(Error::NoSpc));
+        assert_eq!(scene.fs.remove(scene.fs.root(), b"f", &ROOT, NOW).result, Ok(()));
+        scene.fs.sync().unwrap();
+        FAULT.set(None);
+        assert!(scene.fs.create(scene.fs.root(), b"g", how, &ROOT, NOW).result.is_ok());
+        scene.fs.sync().unwrap();
     }
 }
