@@ -21,9 +21,8 @@ use crate::procedures;
 use crate::procedures::mount::Mounted;
 use crate::reply::Reply;
 
-/// Calls that each volume's duplicate request cache remembers: with 256 connections of 64 slots,
-/// a fifteenth of a second's worth at a million calls that change names per minute, and what is
-/// replayed after a reconnect is at most what was outstanding.
+/// Calls that each volume's duplicate request cache remembers: those of 256 connections with 64
+/// outstanding. What a client repeats after a reconnect is what it had outstanding.
 const CACHED_CALLS: usize = 16_384;
 /// Bytes of their replies; one that changes names has some 300.
 const CACHED_BYTES: usize = 8 << 20;

@@ -2,7 +2,8 @@
 //!
 //! For: everything between the protocol's types (`nfs3`) and the tree of files (`files`): which
 //! volume and which caller, what may be repeated, weak cache consistency data in every reply.
-//! Source: RFC 1813, section 3.3; the submodules name the sections.
+//! Source: RFC 1813, section 3.3; the submodules name the sections, and `EXCEPTIONS.md` says where
+//! a choice was made.
 
 pub(crate) mod attributes;
 pub(crate) mod create;
