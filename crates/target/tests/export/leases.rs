@@ -209,3 +209,30 @@ fn a_lock_is_kept_young_without_reading_or_writing_data() {
     // Beside the touches: the way to the first file, which is missing.
     assert!(others.load(Ordering::SeqCst) <= 2 * 3, "{others:?}");
 }
+
+#[test]
+fn a_directory_that_was_replaced_before_its_lock_is_locked_again_under_its_name() {
+    use files::{Caller, SetAttributes};
+    use nfs3::request::NfsArguments;
+    let server = Served::start();
+    drop(open(&server.url()).unwrap());
+    let mut replaced = false;
+    server.before_each(move |arguments, files, now| {
+        let NfsArguments::CREATE(arguments) = arguments else { return };
+        if arguments.r#where.name.0 != LEASE || std::mem::replace(&mut replaced, true) {
+            return;
+        }
+        let (root, us) = (files.root(), Caller { uid: 0, gid: 0, gids: &[], read_only: false });
+        let (ours, away) = (&b"fourcorners"[..], &b"away"[..]);
+        files.rename((root, ours), (root, away), &us, now).result.unwrap();
+        let plain = SetAttributes { mode: Some(0o755), ..SetAttributes::default() };
+        files.mkdir(root, ours, &plain, &us, now).result.unwrap();
+    });
+    let refusal = open(&server.url()).unwrap_err();
+    assert!(matches!(refusal, Refusal::Unmarked { .. }), "{refusal}");
+    assert!(!is_held(&server.url()), "neither of the two");
+    let mut session = Session::open(&server.url()).unwrap();
+    let root = session.root();
+    let away = session.lookup(&root, b"away").unwrap().0;
+    session.lookup(&away, LEASE).unwrap_err();
+}

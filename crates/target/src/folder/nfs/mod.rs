@@ -25,7 +25,7 @@ use crate::folder::nfs::lease::Lease;
 use crate::folder::nfs::shared::{Shared, entry};
 use crate::folder::{Entry, FillFile, Folder, Kind, Lock, SampledFile};
 use crate::nfs::session::Mounted;
-use crate::nfs::{NfsError, NfsUrl, Session};
+use crate::nfs::{NfsError, NfsFile, NfsUrl, Session};
 use crate::refusal::Refusal;
 use crate::storage::{DirectIo, PROBE_NAME, Space, Storage};
 
@@ -36,6 +36,8 @@ const WRITERS: usize = 8;
 const DIRECTORY_MODE: u32 = 0o755;
 /// What is asked of a directory in which entries are to be made.
 const MAKING: u32 = ACCESS3_LOOKUP | ACCESS3_MODIFY | ACCESS3_EXTEND;
+/// A directory that is replaced while it is locked is locked again this often.
+const LOCK_TRIES: u32 = 4;
 /// What servers say to a RENAME onto a name that is there, where they cannot do that.
 const CANNOT_REPLACE: [nfsstat3; 2] = [nfsstat3::NFS3ERR_IO, nfsstat3::NFS3ERR_EXIST];
 /// How an export is called where a file system's name is wanted.
@@ -83,6 +85,13 @@ impl Export {
         };
         let root = path_of(&session.mounted().url);
         Ok(Export { shared: Arc::new(Shared::new(session, root)) })
+    }
+
+    /// What is under a directory's name now.
+    fn look_up(&self, directory: &Path) -> Result<NfsFile, Refusal> {
+        self.shared.forget_directories();
+        let found = self.shared.directory(directory);
+        found.map_err(|error| Refusal::io("open", directory, error))
     }
 }
 
@@ -182,14 +191,21 @@ impl Folder for Export {
     }
 
     fn lock(&self, directory: &Path) -> Result<Box<dyn Lock>, Refusal> {
-        let handle = self.shared.directory(directory);
-        let handle = handle.map_err(|error| Refusal::io("open", directory, error))?;
-        Ok(Box::new(Lease::take(Session::of(&self.shared.mounted), handle, directory)?))
+        for _ in 0..LOCK_TRIES {
+            let handle = self.look_up(directory)?;
+            let session = Session::of(&self.shared.mounted);
+            let lease = Lease::take(session, handle.clone(), directory)?;
+            // Between the two another process may have put another directory there, and a lock on
+            // what nobody else finds keeps nobody away.
+            if self.look_up(directory)?.handle == handle.handle {
+                return Ok(Box::new(lease));
+            }
+        }
+        Err(Refusal::InUse { path: directory.to_path_buf(), holder: None })
     }
 
     fn refuse_in_use(&self, directory: &Path) -> Result<(), Refusal> {
-        let handle = self.shared.directory(directory);
-        let handle = handle.map_err(|error| Refusal::io("open", directory, error))?;
+        let handle = self.look_up(directory)?;
         Lease::refuse_alive(Session::of(&self.shared.mounted), &handle, directory)
     }
 
