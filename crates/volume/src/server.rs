@@ -162,6 +162,12 @@ impl Server {
         &self.exports
     }
 
+    /// The same, to put something into a volume beside its clients, or to restart its file system.
+    /// Name and number of a volume must stay as they are.
+    pub const fn exports_mut(&mut self) -> &mut Exports {
+        &mut self.exports
+    }
+
     /// For lines to whoever runs the service.
     pub const fn notices(&mut self) -> &mut Notices {
         &mut self.notices

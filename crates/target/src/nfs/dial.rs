@@ -38,6 +38,13 @@ impl Caller {
         }
     }
 
+    /// This user of this host, without further groups.
+    pub fn named(machine_name: &str, uid: u32, gid: u32) -> Caller {
+        let mut machine_name = machine_name.as_bytes().to_vec();
+        machine_name.truncate(nfs3::rpc::MAX_MACHINE_NAME);
+        Caller { machine_name, uid, gid, gids: Gids::default() }
+    }
+
     /// Bytes of the credential in a call.
     pub(super) fn bytes(&self) -> usize {
         32 + self.machine_name.len() + 4 * self.gids.as_slice().len()

@@ -17,7 +17,7 @@ use workload::op::Op;
 use workload::plan::WriteStability;
 
 use super::calls::Calls;
-use super::channel::REPLY_HEAD_BYTES;
+use super::channel::{REPLY_HEAD_BYTES, first_generation};
 use super::core::{Core, REWRITES, Setting};
 use super::flow::Flow;
 use super::session::Mounted;
@@ -91,40 +91,8 @@ impl NfsFiles {
     /// A connection cannot be made, or there is no memory.
     pub fn open(access: &NfsAccess, queue_depth: u32) -> Result<NfsFiles, TargetError> {
         let mounted = &access.mounted;
-        let most = |limit: u32| limit.min(access.transfer_size_max_bytes.max(1) as u32);
-        let (rsize, wsize) = (most(mounted.rsize_bytes), most(mounted.wsize_bytes));
-        let calls_per_op = access.transfer_size_max_bytes.div_ceil(u64::from(rsize.min(wsize)));
-        let slots_of_memory = queue_depth as usize + REWRITES;
-        let calls = slots_of_memory * calls_per_op.max(1) as usize + OWN_CALLS;
-        let slots = (mounted.url.slots as usize).min(calls) as u32;
-        let reply_bytes = rsize as usize + REPLY_HEAD_BYTES;
-        let call_bytes = CALL_BYTES + MAX_AUTH_BYTES.min(mounted.caller.bytes()) + NFS3_FHSIZE;
-        let servers: Vec<SocketAddr> = access
-            .connections
-            .clone()
-            .map(|number| mounted.servers[number as usize % mounted.servers.len()])
-            .collect();
-        let setting = Setting {
-            queue_depth,
-            rsize_bytes: rsize,
-            wsize_bytes: wsize,
-            policy: mounted.url.policy,
-            stability: stability(access.stability),
-            keep_read_data: access.keep_read_data,
-            rewrite: access.rewrite.clone(),
-            timeo_ns: mounted.url.timeo.as_nanos() as u64,
-            caller: mounted.caller.clone(),
-        };
-        let sockets = Sockets::open(&servers, &mounted.url)?;
-        let flow = |_: &SocketAddr| Flow::new(slots, reply_bytes, call_bytes);
-        let mut core = Core::new(
-            setting,
-            &access.files,
-            servers.iter().map(flow).collect(),
-            Calls::new(calls),
-            posix::buffers(slots_of_memory, access.transfer_size_max_bytes)?,
-            access.uncommitted_max.max(1),
-        );
+        let sockets = Sockets::open(&servers(access), &mounted.url)?;
+        let mut core = core(access, queue_depth, first_generation)?;
         for (place, counters) in core.counters.iter_mut().enumerate() {
             sockets.name_ends(place, counters);
         }
@@ -134,6 +102,49 @@ impl NfsFiles {
     fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
     }
+}
+
+/// Where the connections of a worker go to, in the order of their places.
+fn servers(access: &NfsAccess) -> Vec<SocketAddr> {
+    let servers = &access.mounted.servers;
+    access.connections.clone().map(|number| servers[number as usize % servers.len()]).collect()
+}
+
+/// The core for what a worker opens.
+pub(super) fn core(
+    access: &NfsAccess,
+    queue_depth: u32,
+    mut first_generation: impl FnMut() -> u32,
+) -> Result<Core, TargetError> {
+    let mounted = &access.mounted;
+    let most = |limit: u32| limit.min(access.transfer_size_max_bytes.max(1) as u32);
+    let (rsize, wsize) = (most(mounted.rsize_bytes), most(mounted.wsize_bytes));
+    let calls_per_op = access.transfer_size_max_bytes.div_ceil(u64::from(rsize.min(wsize)));
+    let slots_of_memory = queue_depth as usize + REWRITES;
+    let calls = slots_of_memory * calls_per_op.max(1) as usize + OWN_CALLS;
+    let slots = (mounted.url.slots as usize).min(calls) as u32;
+    let reply_bytes = rsize as usize + REPLY_HEAD_BYTES;
+    let call_bytes = CALL_BYTES + MAX_AUTH_BYTES.min(mounted.caller.bytes()) + NFS3_FHSIZE;
+    let setting = Setting {
+        queue_depth,
+        rsize_bytes: rsize,
+        wsize_bytes: wsize,
+        policy: mounted.url.policy,
+        stability: stability(access.stability),
+        keep_read_data: access.keep_read_data,
+        rewrite: access.rewrite.clone(),
+        timeo_ns: mounted.url.timeo.as_nanos() as u64,
+        caller: mounted.caller.clone(),
+    };
+    let flow = |_| Flow::new(slots, reply_bytes, call_bytes, first_generation());
+    Ok(Core::new(
+        setting,
+        &access.files,
+        access.connections.clone().map(flow).collect(),
+        Calls::new(calls),
+        posix::buffers(slots_of_memory, access.transfer_size_max_bytes)?,
+        access.uncommitted_max.max(1),
+    ))
 }
 
 fn stability(stability: WriteStability) -> stable_how {
@@ -173,12 +184,8 @@ impl Target for NfsFiles {
     fn connections(&mut self) -> &[ConnectionCounters] {
         let now_ns = self.now_ns();
         self.core.at(now_ns);
-        for place in 0..self.core.flows.len() {
-            let counters = &mut self.core.counters[place];
-            let flow = &mut self.core.flows[place];
-            flow.count_time(now_ns, counters);
-            counters.outstanding = flow.client.outstanding() as u64;
-            counters.age_ns = now_ns;
+        self.core.bring_counters_to(now_ns);
+        for (place, counters) in self.core.counters.iter_mut().enumerate() {
             counters.tcp = self.sockets.tcp(place).or(counters.tcp);
         }
         &self.core.counters

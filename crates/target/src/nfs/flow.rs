@@ -53,8 +53,12 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(slots: u32, max_reply_bytes: usize, message_bytes: usize) -> Flow {
-        let first_generation = super::channel::first_generation();
+    pub(super) fn new(
+        slots: u32,
+        max_reply_bytes: usize,
+        message_bytes: usize,
+        first_generation: u32,
+    ) -> Flow {
         let mut client = Client::new(ClientOptions { slots, max_reply_bytes, first_generation });
         client.reserve(message_bytes);
         Flow {
@@ -179,5 +183,16 @@ impl Flow {
     #[inline]
     pub(super) fn answered(&mut self) {
         self.backoff = Duration::ZERO;
+    }
+}
+
+impl super::core::Core {
+    /// Makes the counters of all connections those of `now_ns`.
+    pub(super) fn bring_counters_to(&mut self, now_ns: u64) {
+        for (flow, counters) in self.flows.iter_mut().zip(&mut self.counters) {
+            flow.count_time(now_ns, counters);
+            counters.outstanding = flow.client.outstanding() as u64;
+            counters.age_ns = now_ns;
+        }
     }
 }

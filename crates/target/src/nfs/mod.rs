@@ -10,6 +10,7 @@ pub mod files;
 pub mod listing;
 pub mod procedures;
 pub mod session;
+pub mod unwired;
 pub mod url;
 
 mod calls;
