@@ -1,0 +1,7 @@
+//! Feeds the whole service, less its sockets, with anything.
+#![no_main]
+
+#[path = "../src/service.rs"]
+mod service;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| service::try_service(data));
