@@ -234,6 +234,19 @@ mod tests {
     }
 
     #[test]
+    fn memory_that_was_reserved_is_kept() {
+        let length = RecordReader::KEPT_BYTES + 1;
+        let mut reader = RecordReader::new(length);
+        reader.reserve();
+        let memory = reader.buffer.as_ptr();
+        assert_eq!(reader.next(&mut &mark(length).to_be_bytes()[..]), Ok(None));
+        assert_eq!(reader.next(&mut &vec![7; length - 1][..]), Ok(None));
+        assert_eq!(reader.next(&mut &[7][..]).unwrap().unwrap().as_ptr(), memory);
+        assert_eq!(reader.next(&mut &[][..]), Ok(None));
+        assert_eq!((reader.buffer.as_ptr(), reader.buffer.capacity() >= length), (memory, true));
+    }
+
+    #[test]
     fn after_a_reset_the_stream_begins_anew() {
         let mut reader = RecordReader::new(8);
         assert_eq!(reader.next(&mut &[0x80, 0, 0, 5, 1][..]), Ok(None));

@@ -33,7 +33,7 @@ impl Core {
         file.writes -= 1;
         let is_recovering = file.is_recovering;
         if errno == 0 && epoch != u32::MAX {
-            self.log.push(op, epoch);
+            self.log.push(op);
             if epoch < self.epoch {
                 self.recover(op.file);
             } else if self.log.used() > self.log.most() / 2 {
@@ -71,9 +71,8 @@ impl Core {
         let Call { operation: tag, file, kind, .. } = self.calls[index];
         let epoch = self.epoch_of(verifier);
         let CallKind::Commit { logged } = kind else { unreachable!("only a COMMIT commits") };
-        let is_lost = epoch < self.epoch
-            || self.files[file as usize].is_recovering
-            || self.log.is_lost(file, self.epoch);
+        // An entry of an earlier epoch has its file recover as soon as it is known.
+        let is_lost = epoch < self.epoch || self.files[file as usize].is_recovering;
         if !is_lost {
             self.log.committed(file, logged);
         }

@@ -1,8 +1,6 @@
 //! What was written and may still be lost: for each file, in order, the operations whose data the
 //! server has taken as UNSTABLE and not yet committed. Memory is fixed; it is touched as it is
 //! used.
-//!
-//! An entry belongs to an epoch: the number of the server's instance, as told by its verifiers.
 
 use workload::op::{Op, OpKind};
 
@@ -15,7 +13,6 @@ struct Entry {
     /// Grows with each entry of the target.
     number: u64,
     size_bytes: u32,
-    epoch: u32,
     next: u32,
 }
 
@@ -68,14 +65,13 @@ impl Uncommitted {
     }
 
     /// Appends a write. There must be room.
-    pub(super) fn push(&mut self, op: &Op, epoch: u32) {
+    pub(super) fn push(&mut self, op: &Op) {
         self.number += 1;
         let entry = Entry {
             index: op.index,
             offset_bytes: op.offset_bytes,
             number: self.number,
             size_bytes: op.size_bytes,
-            epoch,
             next: NONE,
         };
         let place = match self.free {
@@ -113,21 +109,6 @@ impl Uncommitted {
             self.used -= 1;
         }
         log.tail = NONE;
-    }
-
-    /// Whether some entry of `file` is of an earlier epoch.
-    pub(super) fn is_lost(&self, file: u32, epoch: u32) -> bool {
-        // Entries are appended in the order of replies, which is nearly that of epochs, and the
-        // list is short of every entry that was committed.
-        let mut place = self.files[file as usize].head;
-        while place != NONE {
-            let entry = &self.entries[place as usize];
-            if entry.epoch < epoch {
-                return true;
-            }
-            place = entry.next;
-        }
-        false
     }
 
     /// The first entry of `file`, to go through all with [`Uncommitted::after`].
@@ -168,19 +149,18 @@ mod tests {
     #[test]
     fn a_commit_forgets_what_was_logged_before_it_was_sent_and_nothing_else() {
         let mut log = Uncommitted::new(2, 4);
-        log.push(&op(1, 0), 0);
-        log.push(&op(2, 1), 0);
+        log.push(&op(1, 0));
+        log.push(&op(2, 1));
         let sent = log.number();
-        log.push(&op(3, 0), 0);
+        log.push(&op(3, 0));
         log.committed(0, sent);
         assert_eq!((indices(&log, 0), indices(&log, 1)), (vec![3], vec![2]));
-        log.push(&op(4, 0), 1);
-        log.push(&op(5, 0), 1);
+        log.push(&op(4, 0));
+        log.push(&op(5, 0));
         assert_eq!((indices(&log, 0), log.used()), (vec![3, 4, 5], 4));
-        assert!(log.is_lost(0, 1) && !log.is_lost(0, 0));
         log.committed(0, u64::MAX);
         assert!(log.is_empty(0));
-        log.push(&op(6, 0), 1);
+        log.push(&op(6, 0));
         assert_eq!(indices(&log, 0), [6]);
     }
 }

@@ -1,11 +1,12 @@
 //! What the client makes of everything that a server may do.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use nfs3::arguments::stable_how;
 use nfs3::procedure::NfsProcedure;
 use nfs3::types::nfsstat3;
-use target::Target;
+use target::{Target, Wait};
 use workload::op::{Op, OpKind};
 
 use crate::drive::{all, fill, fsync, read, write};
@@ -148,6 +149,50 @@ fn a_server_that_says_nothing_is_asked_again_over_another_connection() {
     assert!(results.iter().all(|result| *result == 8192), "{results:?}");
     let counters = target.connections()[0];
     assert_eq!((counters.reconnects, counters.replays), (1, 4));
+}
+
+#[test]
+fn a_stream_of_no_use_is_given_up_and_its_calls_are_sent_again() {
+    let garbage = |seen| if seen == 30 { Act::Garbage } else { Act::Answer };
+    reads_well(garbage, "");
+    reads_well(garbage, "nconnect=2");
+}
+
+#[test]
+fn a_server_that_does_not_read_on_gets_the_rest_later() {
+    for options in ["nconnect=1&slots=512", "nconnect=2&slots=256"] {
+        let server = Scripted::start((1, 32 << 20), |_, _| Act::Answer);
+        let mut target = server.open(options, 512, |_| {});
+        let ops: Vec<Op> = (0..512).map(|place| write(place * 64 * KIB, 65536)).collect();
+        // Without the world the server gets no further than its first call: more is on its way
+        // than the kernel keeps on both sides.
+        let world = Arc::clone(&server.world);
+        let held = world.lock().unwrap();
+        let mut done = Vec::with_capacity(512);
+        for (tag, op) in (0..).zip(&ops) {
+            fill(op, &mut target.buffer(tag).unwrap()[..65536]);
+            target.submit(tag, op).unwrap();
+        }
+        for _ in 0..20 {
+            target.reap(Wait::Precise(Duration::from_millis(1)), &mut done).unwrap();
+        }
+        assert!(done.is_empty());
+        drop(held);
+        for _ in 0..100_000 {
+            target.reap(Wait::Coarse(Duration::from_millis(100)), &mut done).unwrap();
+            if done.len() == ops.len() {
+                break;
+            }
+        }
+        assert_eq!(done.len(), ops.len());
+        assert!(done.iter().all(|end| end.result == 65536));
+        let world = server.world.lock().unwrap();
+        let mut expected = vec![0; 65536];
+        for op in &ops {
+            fill(op, &mut expected);
+            assert!(world.files[0][op.offset_bytes as usize..][..65536] == expected);
+        }
+    }
 }
 
 #[test]

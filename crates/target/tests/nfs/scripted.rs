@@ -38,6 +38,8 @@ pub(crate) enum Act {
     Close,
     /// Do it and say nothing.
     Silence,
+    /// Do it, and answer with bytes that are no answer.
+    Garbage,
 }
 
 /// A request that was seen.
@@ -188,6 +190,7 @@ fn serve(
             match act {
                 Act::DoAndClose => return Ok(()),
                 Act::Silence => {}
+                Act::Garbage => stream.write_all(&[0xff; 64])?,
                 Act::Reversed(count) => {
                     reversed.push(answer);
                     if reversed.len() == count {
