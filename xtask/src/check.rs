@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{install, tidy};
+use crate::{install, kernel, tidy};
 
 /// What `check` was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Leave out the browser.
+    /// Leave out the kernel's client and the browser, which take minutes.
     fast: bool,
     /// Install Debian packages that are missing.
     install: bool,
@@ -46,16 +46,17 @@ enum Step {
     Packages { by: &'static [install::Step], install: bool },
     /// The rules of the house.
     Tidy,
+    /// Our service under the Linux kernel's client.
+    Kernel,
     /// A program and its arguments, run at the checkout's top.
     Program(&'static str, &'static [&'static str]),
 }
 
 fn steps(options: Options) -> Vec<(&'static str, Step)> {
-    let browser = !options.fast;
-    let by: &[install::Step] = if browser {
-        &[install::Step::Tests, install::Step::Browser]
-    } else {
+    let by: &[install::Step] = if options.fast {
         &[install::Step::Tests]
+    } else {
+        &[install::Step::Tests, install::Step::Kernel, install::Step::Browser]
     };
     let mut steps = vec![
         ("packages", Step::Packages { by, install: options.install }),
@@ -79,7 +80,8 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
         ),
         ("tests", Step::Program("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"])),
     ];
-    if browser {
+    if !options.fast {
+        steps.push(("kernel client", Step::Kernel));
         steps.push(("browser", Step::Program("tests/browser/run.sh", &[])));
     }
     steps
@@ -97,6 +99,7 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
         let result = match step {
             Step::Packages { by, install } => install::provide(by, install),
             Step::Tidy => tidy::run(root),
+            Step::Kernel => kernel::run(root),
             Step::Program(program, arguments) => run_program(root, program, arguments),
         };
         let took = seconds(begun.elapsed());
@@ -136,11 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn check_runs_everything_and_fast_leaves_out_the_browser_alone() {
+    fn check_runs_everything_and_fast_leaves_out_kernel_and_browser_alone() {
         let all = names(Options::default());
-        assert_eq!(all, ["packages", "format", "tidy", "clippy", "tests", "browser"]);
+        let minutes = ["kernel client", "browser"];
+        assert_eq!(all[..5], ["packages", "format", "tidy", "clippy", "tests"]);
+        assert_eq!(all[5..], minutes);
         let fast = names(Options { fast: true, install: false });
-        assert_eq!(fast, &all[..all.len() - 1]);
+        assert_eq!(fast, all[..5]);
     }
 
     #[test]

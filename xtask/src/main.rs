@@ -1,4 +1,4 @@
-//! The project's own tools: `cargo xtask tidy | check | bench`.
+//! The project's own tools: `cargo xtask tidy | check | kernel | bench`.
 //!
 //! `tidy` holds the rules that no compiler holds (who may import whom, which words are used,
 //! whether links lead somewhere); `check` is the one command that says whether the tree is good,
@@ -13,6 +13,7 @@ use std::process::ExitCode;
 mod bench;
 mod check;
 mod install;
+mod kernel;
 mod tidy;
 
 const USAGE: &str = "\
@@ -22,9 +23,11 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   tidy               check the rules of the house (ARCHITECTURE.md, CONTRIBUTING.md)
-  check              everything: format, tidy, clippy, tests, the report in a browser
-  check --fast       the same without the browser
+  check              everything: format, tidy, clippy, tests, the kernel's NFS client, the report
+                     in a browser
+  check --fast       the same without kernel and browser
   check --install    first install the Debian packages that the tests need and that are missing
+  kernel             the check's step with the kernel's NFS client alone
   bench [--pairs N] [--seconds S] [--directory DIR] [ROW...]
                      what we cost and deliver beside Debian's fio, alternately, pinned to one
                      processor; writes bench/runs/DATE-MACHINE/
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         ["check", flags @ ..] => check::Options::parse(flags)
             .map_err(anyhow::Error::msg)
             .and_then(|options| check::run(&root(), options)),
+        ["kernel"] => kernel::run(&root()),
         ["bench", "nfs", words @ ..] => bench::nfs::Options::parse(words)
             .map_err(anyhow::Error::msg)
             .and_then(|options| bench::nfs::run(&root(), &options)),
