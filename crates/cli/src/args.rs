@@ -40,15 +40,17 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  fourcorners run                      the four corners of a scratch directory
+  fourcorners run                      the four corners of an emulated volume
   fourcorners run /mnt/vol1 --quick    of a mounted volume, done within 30 s
+  fourcorners run nfs://filer/vol1     of an NFS export, without a mount
   fourcorners plan /mnt/vol1           what run would do, without doing it
   fourcorners list                     what was measured so far";
 
 const EXAMPLES_AND_EXIT_CODES: &str = "\
 Examples:
-  fourcorners run                      the four corners of a scratch directory
+  fourcorners run                      the four corners of an emulated volume
   fourcorners run /mnt/vol1 --quick    of a mounted volume, done within 30 s
+  fourcorners run nfs://filer/vol1     of an NFS export, without a mount
   fourcorners plan /mnt/vol1           what run would do, without doing it
   fourcorners list                     what was measured so far
 
@@ -73,7 +75,7 @@ pub(crate) enum ColorWhen {
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure a directory, and keep the results.
+    /// Measure a directory or an NFS export, and keep the results.
     ///
     /// Prepares the files that are missing, warms up, measures, and ends with a table, an HTML
     /// report and the ID under which everything is kept.
@@ -100,8 +102,8 @@ pub(crate) enum Command {
     /// Write the HTML report of one experiment, and print its path.
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArguments),
-    /// Remove the files that fourcorners made in a directory, and nothing else.
-    #[command(after_help = "Examples:\n  fourcorners clean /mnt/vol1")]
+    /// Remove the files that fourcorners made in a target, and nothing else.
+    #[command(after_help = CLEAN_EXAMPLES)]
     Clean(CleanArguments),
     /// List the built-in profiles, or print one as a starting point.
     #[command(after_help = PROFILES_EXAMPLES)]
@@ -119,6 +121,8 @@ Examples:
   fourcorners run
   fourcorners run /mnt/vol1 --quick
   fourcorners run /mnt/vol1 -w oltp.toml --set queue_depth=1,2,4,8,16 --repeats 3
+  fourcorners run \"nfs://filer/vol1?nconnect=8\" --quick
+  fourcorners run nfs://filer/vol1 -o nconnect=16 -o addr=10.0.0.4,10.0.0.5
   fourcorners run null: --quick        the ceiling of the generator itself";
 
 const PLAN_EXAMPLES: &str = "\
@@ -126,6 +130,11 @@ Examples:
   fourcorners plan /mnt/vol1
   fourcorners plan /mnt/vol1 -w oltp.toml --set queue_depth=1,2,4,8,16
   fourcorners plan --json";
+
+const CLEAN_EXAMPLES: &str = "\
+Examples:
+  fourcorners clean /mnt/vol1
+  fourcorners clean nfs://filer/vol1";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -156,12 +165,28 @@ Examples:
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Experiment")]
 pub(crate) struct ExperimentArguments {
-    /// What is measured: a directory, or `null:` for the generator's own ceiling.
+    /// What is measured: a directory, an NFS export (`nfs://host/export`), or `null:`.
     ///
-    /// Without it, the target that the experiment file names; without that, the directory `scratch`
-    /// inside the store, which is made at the first run and used again.
+    /// Of an export a client of our own is measured, in this process: `nfs://host[:port]/export
+    /// [/path][?KEY=VALUE&...]`, with the keys of `--option`. `null:` is the generator's own
+    /// ceiling.
+    ///
+    /// Without it, the target that the experiment file names; without that, an emulated volume
+    /// that this process serves itself, over NFS on loopback: its throughput limit and its delays
+    /// are known, nothing on this machine's disks is measured, and it leaves nothing behind.
     #[arg(value_name = "TARGET", help_heading = None)]
     pub(crate) target: Option<String>,
+
+    /// An option of an NFS export or the emulated volume, as in its URL, for example nconnect=8.
+    ///
+    /// nconnect=COUNT: connections of this process, dealt out over the workers; without it one for
+    /// each worker. port=, mountport=: instead of asking the portmapper. rsize=, wsize=: most bytes
+    /// of a call. slots=: calls outstanding on a connection (128). policy=round-robin, per-file or
+    /// least-outstanding: how operations are dealt out to connections. addr=A,B: addresses over
+    /// which connections are spread. uid=, gid=, gids=: who calls. privileged=true: from ports
+    /// below 1024. timeo=60s: how long a silent connection is waited for.
+    #[arg(short, long = "option", value_name = "KEY=VALUE", help_heading = None)]
+    pub(crate) option: Vec<String>,
 
     /// The experiment file (TOML).
     #[arg(short, long, value_name = "FILE", conflicts_with = "profile")]
@@ -427,9 +452,13 @@ pub(crate) struct ReportArguments {
 /// Arguments of `clean`.
 #[derive(Debug, Args)]
 pub(crate) struct CleanArguments {
-    /// The directory; it must carry the marker that fourcorners writes.
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
+    /// The directory or NFS export; it must carry the marker that fourcorners writes.
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+
+    /// An option of the NFS export, as `run` takes them.
+    #[arg(short, long = "option", value_name = "KEY=VALUE")]
+    pub(crate) option: Vec<String>,
 }
 
 /// Arguments of `profiles`.

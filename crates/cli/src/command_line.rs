@@ -19,7 +19,7 @@ const PATHS: [&str; 2] = ["workload", "directory"];
 pub(crate) fn of_this_run(planned: &Planned) -> String {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let target = match &planned.plan.target {
-        TargetSpec::Directory { path } if !planned.is_scratch => Some(path.as_str()),
+        TargetSpec::Directory { path } => Some(path.as_str()),
         _ => None,
     };
     repeating(words.collect(), target)

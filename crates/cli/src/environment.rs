@@ -9,6 +9,7 @@ use host::Root;
 use sha2::{Digest, Sha256};
 use target::directory::TargetDirectory;
 use target::storage::DirectIo;
+use units::Bytes;
 
 use crate::command_line;
 use crate::exit::Failure;
@@ -21,7 +22,8 @@ pub(crate) fn facts(
 ) -> Result<Vec<(String, String)>, Failure> {
     let root = Root::of_this_host();
     let mut facts = host::facts::environment(&root);
-    if let Some(directory) = directory {
+    let mounted = directory.and_then(TargetDirectory::mounted);
+    if let Some(directory) = directory.filter(|_| mounted.is_none()) {
         facts.extend(host::facts::target_environment(&root, directory.path()));
     }
     let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
@@ -29,7 +31,14 @@ pub(crate) fn facts(
     add(report::html::EXPERIMENT_TEXT, planned.text.clone());
     add("fourcorners.version", env!("CARGO_PKG_VERSION").to_owned());
     add("fourcorners.sha256", own_hash()?);
-    if let Some(directory) = directory {
+    if let Some(mounted) = mounted {
+        let servers: Vec<String> = mounted.servers.iter().map(ToString::to_string).collect();
+        add("target.url", mounted.url.to_string());
+        add("target.servers", servers.join(", "));
+        add("target.rsize", Bytes::new(u64::from(mounted.rsize_bytes)).to_string());
+        add("target.wsize", Bytes::new(u64::from(mounted.wsize_bytes)).to_string());
+    }
+    if let Some(directory) = directory.filter(|_| mounted.is_none()) {
         add("target.directory", directory.path().display().to_string());
         add(
             "target.direct_io",

@@ -1,9 +1,8 @@
 //! From arguments to a plan: which experiment, which target, and what was assumed where the user
 //! did not say.
 
-use std::path::Path;
-
-use anyhow::{Context, anyhow};
+use anyhow::Context;
+use host::Root;
 use workload::diagnostic::Diagnostic;
 use workload::experiment::{self, Experiment};
 use workload::overrides::Override;
@@ -13,11 +12,15 @@ use workload::resolve::{self, ResolveOptions};
 use crate::args::{Engine, ExperimentArguments};
 use crate::commands::profiles;
 use crate::diagnostics;
+use crate::emulated;
 use crate::exit::{Exit, Failure};
+use crate::named_target;
 use crate::terminal::Terminal;
 
 const DEFAULT_PROFILE: &str = "four-corners";
 const QUICK_PROFILE: &str = "four-corners-quick";
+/// Size of the files of our profiles on the emulated volume: it is filled at its throughput limit.
+const EMULATED_FILE_SIZE: &str = "64MiB";
 
 /// What `--quick` makes of an experiment of the user's own: its load points share this time, which
 /// leaves some of the 30 s for the fill, the probe and the report.
@@ -32,8 +35,6 @@ pub(crate) struct Planned {
     pub(crate) plan: Plan,
     /// The experiment as it was written, without what the arguments lay over it.
     pub(crate) text: String,
-    /// The target is the scratch directory of the store.
-    pub(crate) is_scratch: bool,
     /// What was assumed, as `(what, value and why)`.
     pub(crate) assumed: Vec<(&'static str, String)>,
 }
@@ -42,10 +43,15 @@ pub(crate) struct Planned {
 /// fails.
 pub(crate) fn plan(
     arguments: &ExperimentArguments,
-    store_root: &Path,
     terminal: &Terminal,
 ) -> Result<Planned, Failure> {
-    let written = Written::find(arguments)?;
+    let mut written = Written::find(arguments)?;
+    if arguments.target.is_none() && written.is_profile {
+        // A volume that caches nothing shows the same with less to fill.
+        written.laid_over.push(("file_size", EMULATED_FILE_SIZE));
+        let why = "because the emulated volume has no cache to be larger than";
+        written.assumed.push(("file_size", format!("{EMULATED_FILE_SIZE}, {why}")));
+    }
     let mistakes = |mistakes: Vec<Diagnostic>| {
         diagnostics::print(&mistakes, &written.text, terminal);
         Failure::said(Exit::BadInput)
@@ -54,10 +60,9 @@ pub(crate) fn plan(
     let experiment =
         experiment::parse_with(&written.text, &written.name, &overrides).map_err(mistakes)?;
     let mut assumed = written.assumed.clone();
-    let (target, is_scratch) = target(arguments, &experiment, store_root)?;
-    if is_scratch {
-        assumed
-            .push(("target", "a scratch directory of its own, because none is named".to_owned()));
+    let target = target(arguments, &experiment)?;
+    if target_name(arguments, &experiment).is_none() {
+        assumed.push(("target", "an emulated volume, because none is named".to_owned()));
     }
     let has_seed = experiment.run.iter().any(|setting| setting.key.name == "seed");
     if !has_seed {
@@ -68,8 +73,13 @@ pub(crate) fn plan(
         pin: arguments.pin,
         verify: arguments.verify,
     };
-    let plan = resolve::resolve(&experiment, &written.name, target, &options).map_err(mistakes)?;
-    Ok(Planned { plan, text: written.text, is_scratch, assumed })
+    let mut plan =
+        resolve::resolve(&experiment, &written.name, target, &options).map_err(mistakes)?;
+    let needed = plan.bytes_needed().get();
+    if let TargetSpec::Emulated { volume, .. } = &mut plan.target {
+        emulated::give_memory(volume, needed, host::facts::memory_bytes(&Root::of_this_host()))?;
+    }
+    Ok(Planned { plan, text: written.text, assumed })
 }
 
 /// The text of an experiment and where it came from.
@@ -79,6 +89,10 @@ struct Written {
     name: String,
     /// `--quick` is already in the text.
     is_quick: bool,
+    /// It is one of ours.
+    is_profile: bool,
+    /// Keys of streams that are laid over it before what the user says.
+    laid_over: Vec<(&'static str, &'static str)>,
     assumed: Vec<(&'static str, String)>,
 }
 
@@ -89,7 +103,14 @@ impl Written {
                 .with_context(|| format!("read experiment {}", path.display()))
                 .map_err(Failure::input)?;
             let name = path.display().to_string();
-            return Ok(Written { text, name, is_quick: false, assumed: Vec::new() });
+            return Ok(Written {
+                text,
+                name,
+                is_quick: false,
+                is_profile: false,
+                laid_over: Vec::new(),
+                assumed: Vec::new(),
+            });
         }
         let mut assumed = Vec::new();
         let name = match (&arguments.profile, arguments.quick) {
@@ -106,6 +127,8 @@ impl Written {
             text: profiles::text(name)?.to_owned(),
             name: format!("profile:{name}"),
             is_quick: name == QUICK_PROFILE,
+            is_profile: true,
+            laid_over: Vec::new(),
             assumed,
         })
     }
@@ -116,10 +139,12 @@ fn overrides(
     arguments: &ExperimentArguments,
     written: &Written,
 ) -> Result<Vec<Override>, Vec<Diagnostic>> {
-    let set: Vec<Override> = arguments.set.iter().map(|text| Override::set(text)).collect();
+    let ours = written.laid_over.iter().map(|(key, value)| Override::option("TARGET", key, value));
+    let users = arguments.set.iter().map(|text| Override::set(text));
+    let set: Vec<Override> = ours.chain(users).collect();
     let mut all = Vec::new();
     if arguments.quick && !written.is_quick {
-        all.extend(quick(written, &set)?);
+        all.extend(quick(arguments, written, &set)?);
     }
     all.extend(set);
     let repeats = arguments.repeats.map(|count| count.to_string());
@@ -140,12 +165,18 @@ fn overrides(
 }
 
 /// Phases that let all load points share the time of a quick run, each measured once.
-fn quick(written: &Written, set: &[Override]) -> Result<Vec<Override>, Vec<Diagnostic>> {
+fn quick(
+    arguments: &ExperimentArguments,
+    written: &Written,
+    set: &[Override],
+) -> Result<Vec<Override>, Vec<Diagnostic>> {
     let once = Override::option("--quick", "run.repeats", "1");
     let known = [set, std::slice::from_ref(&once)].concat();
     let experiment = experiment::parse_with(&written.text, &written.name, &known)?;
     let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
-    let plan = resolve::resolve(&experiment, &written.name, TargetSpec::Null, &options)?;
+    // A target that cannot be used is told when the plan is made.
+    let target = target(arguments, &experiment).unwrap_or(TargetSpec::Null);
+    let plan = resolve::resolve(&experiment, &written.name, target, &options)?;
     let load_points = plan.runs().count().max(1) as u64;
     let intervals = (QUICK_TOTAL_MS / load_points / QUICK_INTERVAL_MS)
         .clamp(*QUICK_INTERVALS.start(), *QUICK_INTERVALS.end());
@@ -160,30 +191,16 @@ fn quick(written: &Written, set: &[Override]) -> Result<Vec<Override>, Vec<Diagn
     ])
 }
 
-/// The target, and whether it is the scratch directory: the argument goes before the file, the file
-/// before scratch.
-fn target(
-    arguments: &ExperimentArguments,
-    experiment: &Experiment,
-    store_root: &Path,
-) -> Result<(TargetSpec, bool), Failure> {
-    let Some(named) = arguments.target.as_ref().or(experiment.target.as_ref()) else {
-        let path = store_root.join("scratch");
-        let path = path.to_str().map(str::to_owned).ok_or_else(|| {
-            let path = path.display();
-            Failure::input(anyhow!("use {path} as scratch directory: its name is not UTF-8"))
-        })?;
-        return Ok((TargetSpec::Directory { path }, true));
-    };
-    if named == "null:" {
-        return Ok((TargetSpec::Null, false));
-    }
-    if named.is_empty() || named.contains("://") {
-        return Err(Failure::input(anyhow!(
-            "use target `{named}`: a target is a directory, or `null:` for the generator's ceiling"
-        )));
-    }
-    Ok((TargetSpec::Directory { path: named.clone() }, false))
+/// What the user calls the target: the argument goes before the file.
+fn target_name<'a>(
+    arguments: &'a ExperimentArguments,
+    experiment: &'a Experiment,
+) -> Option<&'a str> {
+    arguments.target.as_deref().or(experiment.target.as_deref())
+}
+
+fn target(arguments: &ExperimentArguments, experiment: &Experiment) -> Result<TargetSpec, Failure> {
+    named_target::spec(target_name(arguments, experiment), &arguments.option)
 }
 
 impl Engine {

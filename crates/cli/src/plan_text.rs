@@ -224,7 +224,7 @@ fn target_words(target: &TargetSpec) -> String {
 
 fn engine_words(plan: &Plan) -> &'static str {
     if plan.target.is_nfs() {
-        return "nfs_client (NFSv3 in user space, past the kernel's client and its cache)";
+        return "nfs_client (NFSv3 in user space; nothing is cached)";
     }
     match plan.engine {
         workload::plan::EngineChoice::Auto => "auto (a short probe on the target decides)",

@@ -14,6 +14,7 @@ pub struct WitnessCounts {
     pub read_bytes: u64,
     /// Bytes that it took from writers.
     pub written_bytes: u64,
-    /// Most calls that it had taken and not answered at one moment, since it began.
+    /// Most calls that it had taken and not answered at one moment, added up over the run's
+    /// connections.
     pub outstanding_max: u64,
 }

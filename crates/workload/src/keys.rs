@@ -132,9 +132,10 @@ pub const KEYS: &[Key] = &[
         name: "target",
         section: Experiment,
         kind: Kind::Text,
-        presence: Absent("the target is named on the command line"),
+        presence: Absent("the target on the command line; without one, an emulated volume"),
         sweep: false,
-        doc: "What is measured: a directory, or `null:` for the generator's own ceiling. A target \
+        doc: "What is measured: a directory, an export of an NFS server such as \
+              `nfs://server/vol1?nconnect=8`, or `null:` for the generator's own ceiling. A target \
               on the command line goes before it.",
         example: "\"/mnt/vol1\"",
     },

@@ -59,6 +59,8 @@ pub enum TargetSpec {
         volume: EmulatedVolume,
         /// Connections of one process to it, as for `Nfs`.
         connections: Option<u32>,
+        /// How it is reached, as the options of a URL: `nconnect=8&policy=per-file`.
+        options: String,
     },
     /// Nothing: operations complete at once. Shows the generator's own ceiling.
     Null,

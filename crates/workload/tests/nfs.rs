@@ -34,7 +34,7 @@ fn emulated() -> TargetSpec {
         write_delay_ns: 300_000,
         memory_bytes: 1 << 30,
     };
-    TargetSpec::Emulated { volume, connections: Some(4) }
+    TargetSpec::Emulated { volume, connections: Some(4), options: "nconnect=4".to_owned() }
 }
 
 fn try_plan(

@@ -171,7 +171,7 @@ pub fn emulated_volume() -> TargetSpec {
         write_delay_ns: 300_000,
         memory_bytes: 1 << 30,
     };
-    TargetSpec::Emulated { volume, connections: None }
+    TargetSpec::Emulated { volume, connections: None, options: String::new() }
 }
 
 /// An experiment of these runs, numbered in order.

@@ -6,10 +6,12 @@ use units::Bytes;
 
 use crate::args::CleanArguments;
 use crate::exit::{Exit, Outcome};
+use crate::named_target;
 use crate::refusal;
 
 pub(crate) fn run(arguments: &CleanArguments) -> Outcome {
-    let cleaned = target::clean::clean(&arguments.directory).map_err(refusal::failure)?;
+    let place = named_target::place(&arguments.target, &arguments.option)?;
+    let cleaned = target::clean::clean(place).map_err(refusal::failure)?;
     let mut out = std::io::stdout().lock();
     writeln!(
         out,

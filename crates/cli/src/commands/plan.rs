@@ -2,15 +2,18 @@
 //! directory.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use target::directory::{self, Survey, Wanted};
-use units::Bytes;
-use workload::plan::{Plan, TargetSpec};
+use target::folder::Place;
+use units::{Bytes, print_duration};
+use workload::plan::{EmulatedVolume, Plan, TargetSpec};
 
 use crate::args::PlanArguments;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::experiment::{self, Planned};
+use crate::named_target;
 use crate::plan_text::{crowding, head, plan_text};
 use crate::refusal;
 use crate::terminal::Terminal;
@@ -26,16 +29,17 @@ pub(crate) fn run(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
 }
 
 fn show(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
-    let store_root = arguments.store.root();
-    let planned = experiment::plan(&arguments.experiment, &store_root, terminal)?;
-    let mut overrides = arguments.overrides.overrides();
-    // The scratch directory is ours to make.
-    overrides.create |= planned.is_scratch;
-    let survey = match &planned.plan.target {
-        TargetSpec::Null | TargetSpec::Nfs { .. } | TargetSpec::Emulated { .. } => None,
-        TargetSpec::Directory { path } => {
-            let place = if planned.is_scratch { scratch_place(path) } else { PathBuf::from(path) };
-            let survey = directory::survey(&place, Wanted::by(&planned.plan), overrides)
+    let planned = experiment::plan(&arguments.experiment, terminal)?;
+    let place = match &planned.plan.target {
+        TargetSpec::Null | TargetSpec::Emulated { .. } => None,
+        TargetSpec::Directory { path } => Some(Place::Directory(PathBuf::from(path))),
+        TargetSpec::Nfs { url, .. } => Some(Place::Nfs(named_target::parsed(url)?)),
+    };
+    let survey = match place {
+        None => None,
+        Some(place) => {
+            let overrides = arguments.overrides.overrides();
+            let survey = directory::survey(place, Wanted::by(&planned.plan), overrides)
                 .and_then(Survey::inspect);
             Some(survey.map_err(refusal::failure)?)
         }
@@ -64,29 +68,25 @@ pub(crate) fn warn_of_crowding(plan: &Plan, terminal: &Terminal) {
     }
 }
 
-/// Where the scratch directory is looked at: it may be in a store that does not exist yet, and then
-/// stands on the file system of the nearest directory that does.
-fn scratch_place(path: &str) -> PathBuf {
-    let path = Path::new(path);
-    if path.parent().is_some_and(Path::is_dir) {
-        return path.to_owned();
-    }
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let existing = absolute.ancestors().skip(1).find(|ancestor| ancestor.is_dir());
-    existing.unwrap_or(Path::new("/")).join(SCRATCH_NOT_YET)
+/// What the emulated volume is, and what its fill takes.
+fn emulated_lines(plan: &Plan, volume: &EmulatedVolume, out: &mut String) {
+    let time = |ns| print_duration(Duration::from_nanos(ns));
+    let limit = Bytes::new(volume.throughput_limit_bytes_per_s);
+    let (read, write) = (time(volume.read_delay_ns), time(volume.write_delay_ns));
+    head(out, "volume", &format!("limit {limit}/s, reads take {read}, writes {write}"));
+    let needed = plan.bytes_needed();
+    let seconds = needed.get().div_ceil(volume.throughput_limit_bytes_per_s.max(1));
+    head(out, "fill", &format!("{needed} to write into memory, about {seconds} s at the limit"));
 }
-
-/// A name that nobody has; it is only looked for.
-const SCRATCH_NOT_YET: &str = ".fourcorners-scratch-not-yet";
 
 /// What the fill would write, and the space for it.
 fn space_lines(planned: &Planned, survey: Option<&Survey>) -> String {
     let mut out = String::new();
+    if let TargetSpec::Emulated { volume, .. } = &planned.plan.target {
+        emulated_lines(&planned.plan, volume, &mut out);
+    }
     let Some(survey) = survey else { return out };
-    let place = match &planned.plan.target {
-        TargetSpec::Directory { path } if planned.is_scratch => Path::new(path),
-        _ => survey.place.as_path(),
-    };
+    let place = survey.place.as_path();
     let made = if survey.is_new { " (will be made)" } else { "" };
     head(&mut out, "directory", &format!("{}{made}", place.display()));
     let bytes: u64 = survey.to_write.iter().map(|part| part.bytes).sum();

@@ -10,15 +10,19 @@ use anyhow::anyhow;
 use host::Root;
 use host::cpu::CpuTimes;
 use metrics::run_record;
-use runner::conduct::{ConductError, Host, conduct};
+use runner::conduct::{ConductError, Host, conduct_with};
 use runner::event::Listener;
+use runner::fleet::{Fleet, LocalFleet};
 use store::Store;
 use target::directory::{self, TargetDirectory, Wanted};
+use target::folder::Place;
+use units::Bytes;
 use workload::plan::{Plan, TargetSpec};
 
 use crate::args::RunArguments;
 use crate::commands::output;
 use crate::commands::plan::warn_of_crowding;
+use crate::emulated::{self, Service, WitnessedFleet};
 use crate::environment;
 use crate::event_line::Verdict;
 use crate::events::EventLines;
@@ -27,6 +31,7 @@ use crate::experiment::{self, Planned};
 use crate::interrupt::{self, Interrupt};
 use crate::keep::Keep;
 use crate::live::{Decisions, Live};
+use crate::named_target;
 use crate::refusal;
 use crate::terminal::Terminal;
 
@@ -50,16 +55,18 @@ fn begin(
     mut events: Option<&mut EventLines<Stdout>>,
     terminal: &Terminal,
 ) -> Outcome {
-    let planned = experiment::plan(&arguments.experiment, &arguments.store.root(), terminal)?;
+    let planned = experiment::plan(&arguments.experiment, terminal)?;
     if let Some(path) = &arguments.report {
         output::refuse_unwritable(path)?;
     }
-    let (store, mut directory) = claim(arguments, &planned)?;
+    say_what_is_assumed(&planned, terminal);
+    let service = serve(&planned)?;
+    let (store, mut directory) = claim(arguments, &planned, service.as_ref())?;
     let facts = environment::facts(&planned, directory.as_ref())?;
     let writer = store.create(&planned.plan, &facts, unix_ms()).map_err(Failure::target)?;
     let id = writer.id().to_owned();
     let run_directory = writer.directory().to_owned();
-    say_what_is_assumed(&planned, directory.as_ref(), terminal);
+    say_what_was_found(&planned, directory.as_ref(), terminal);
     warn_of_crowding(&planned.plan, terminal);
     let mut interrupt = interrupt::listen()?;
     let mut listeners = Listeners {
@@ -68,8 +75,15 @@ fn begin(
         decisions: arguments.no_progress.then_some(Decisions(*terminal)),
         events: events.as_deref_mut(),
     };
-    let ended = measure(&planned.plan, directory.as_mut(), &mut listeners, &mut interrupt);
+    let plan = &planned.plan;
+    let mut fleet: Box<dyn Fleet + '_> = match &service {
+        Some(service) => Box::new(WitnessedFleet::new(plan, service)),
+        None => Box::new(LocalFleet::new(plan)),
+    };
+    let ended = measure(fleet.as_mut(), plan, directory.as_mut(), &mut listeners, &mut interrupt);
+    drop(fleet);
     drop(directory);
+    drop(service);
 
     let record = store.load(&id).map_err(Failure::target)?;
     let findings = analysis::analyze(&record);
@@ -101,22 +115,33 @@ fn worse(shown: Result<(), Failure>, outcome: Outcome, terminal: &Terminal) -> O
     }
 }
 
+/// Starts the service of the emulated volume, where that is the target.
+fn serve(planned: &Planned) -> Result<Option<Service>, Failure> {
+    match &planned.plan.target {
+        TargetSpec::Emulated { volume, options, .. } => Service::start(volume, options).map(Some),
+        TargetSpec::Directory { .. } | TargetSpec::Nfs { .. } | TargetSpec::Null => Ok(None),
+    }
+}
+
 /// Opens the store and makes the target's directory ours. A target that is refused leaves no trace,
-/// the store included; only the scratch directory needs its store before it can be looked at.
+/// the store included.
 fn claim(
     arguments: &RunArguments,
     planned: &Planned,
+    service: Option<&Service>,
 ) -> Result<(Store, Option<TargetDirectory>), Failure> {
-    let TargetSpec::Directory { path } = &planned.plan.target else {
-        return Ok((arguments.store.open()?, None));
+    let place = match (&planned.plan.target, service) {
+        (TargetSpec::Null, _) => return Ok((arguments.store.open()?, None)),
+        (_, Some(service)) => Place::Nfs(service.url().clone()),
+        (TargetSpec::Directory { path }, _) => Place::Directory(PathBuf::from(path)),
+        (TargetSpec::Nfs { url, .. }, _) => Place::Nfs(named_target::parsed(url)?),
+        (TargetSpec::Emulated { .. }, None) => {
+            return Err(Failure::bug(anyhow!("the emulated volume has no service")));
+        }
     };
-    if planned.is_scratch {
-        arguments.store.open()?;
-    }
-    let mut overrides = arguments.overrides.overrides();
-    overrides.create |= planned.is_scratch;
-    let mut survey = directory::survey(Path::new(path), Wanted::by(&planned.plan), overrides)
-        .map_err(refusal::failure)?;
+    let overrides = arguments.overrides.overrides();
+    let mut survey =
+        directory::survey(place, Wanted::by(&planned.plan), overrides).map_err(refusal::failure)?;
     if !overrides.refill {
         // The run itself looks again; this time there is no record yet that would say `failed`.
         survey = survey.inspect().map_err(refusal::failure)?;
@@ -126,20 +151,35 @@ fn claim(
     Ok((store, Some(directory)))
 }
 
-fn say_what_is_assumed(
-    planned: &Planned,
-    directory: Option<&TargetDirectory>,
-    terminal: &Terminal,
-) {
+fn say_what_is_assumed(planned: &Planned, terminal: &Terminal) {
     for (what, value) in &planned.assumed {
         terminal.note_wrapped(&format!("assumed {what}: {value}"));
     }
-    if let Some(directory) = directory {
-        let storage = directory.storage();
-        let direct =
-            if storage.direct.is_supported() { "direct I/O works" } else { "no direct I/O" };
-        let place = directory.path().display();
-        terminal.note(&format!("target: {place} ({}, {direct})", storage.filesystem));
+    if let TargetSpec::Emulated { volume, .. } = &planned.plan.target {
+        for sentence in emulated::introduction(volume) {
+            terminal.note_wrapped(&sentence);
+        }
+    }
+}
+
+/// What the target turned out to be.
+fn say_what_was_found(planned: &Planned, directory: Option<&TargetDirectory>, terminal: &Terminal) {
+    let Some(directory) = directory else { return };
+    let place = directory.path().display();
+    match (&planned.plan.target, directory.mounted()) {
+        // Said already.
+        (TargetSpec::Emulated { .. }, _) => {}
+        (_, Some(mounted)) => terminal.note_wrapped(&format!(
+            "target: {place} (NFS version 3 in user space, reads of up to {}, writes of up to {})",
+            Bytes::new(u64::from(mounted.rsize_bytes)),
+            Bytes::new(u64::from(mounted.wsize_bytes)),
+        )),
+        (_, None) => {
+            let storage = directory.storage();
+            let direct =
+                if storage.direct.is_supported() { "direct I/O works" } else { "no direct I/O" };
+            terminal.note(&format!("target: {place} ({}, {direct})", storage.filesystem));
+        }
     }
 }
 
@@ -153,6 +193,7 @@ struct Listeners<'e> {
 
 /// Does the plan with its listeners.
 fn measure(
+    fleet: &mut dyn Fleet,
     plan: &Plan,
     directory: Option<&mut TargetDirectory>,
     listeners: &mut Listeners<'_>,
@@ -173,7 +214,7 @@ fn measure(
         memory_bytes: host::facts::memory_bytes(&root),
         steal_since_last: &mut steal_since_last,
     };
-    conduct(plan, directory, host, &stop, &mut all)
+    conduct_with(fleet, plan, directory, host, &stop, &mut all)
 }
 
 /// The table and the record's name, then the report: what was measured is shown even where the

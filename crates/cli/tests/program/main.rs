@@ -5,6 +5,7 @@
 mod harness;
 
 mod clean;
+mod emulated;
 mod ending;
 mod help;
 mod mistakes;

@@ -100,7 +100,7 @@ fn bad_input_ends_with_2_and_says_what_to_do() {
         (&["clean", "target"], "not marked as ours"),
         (&["clean", "nowhere"], "does not exist"),
         (&["list", "--store", "/proc/nowhere"], "create the store's directory"),
-        (&["run", "nfs://filer/vol1"], "a target is a directory"),
+        (&["run", "smb://filer/vol1"], "a target is a directory"),
         (&["run", "null:", "--verify"], "keeps no data"),
         (&[], "Usage"),
     ] {

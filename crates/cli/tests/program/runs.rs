@@ -165,22 +165,6 @@ fn report_and_store_go_where_they_are_told() {
 }
 
 #[test]
-fn without_a_target_a_scratch_directory_of_the_store_is_used_again() {
-    let place = Place::new();
-    place.file("tiny.toml", TINY);
-    let arguments = ["run", "-w", "tiny.toml"];
-    let first = place.run(&arguments);
-    assert_eq!(first.code, Some(0), "{}", first.stderr);
-    assert!(first.stderr.contains("scratch"), "{}", first.stderr);
-    assert!(first.stderr.contains("1 MiB written"), "{}", first.stderr);
-    assert!(place.store().join("scratch").is_dir());
-    let second = place.run(&arguments);
-    assert_eq!(second.code, Some(0), "{}", second.stderr);
-    assert!(second.stderr.contains("found as they were left"), "{}", second.stderr);
-    assert_eq!(place.ok(&["list"]).lines().count(), 3, "a heading and two records");
-}
-
-#[test]
 fn events_are_one_json_object_a_line_and_the_table_goes_to_stderr() {
     let place = Place::new();
     place.file("tiny.toml", TINY);
