@@ -135,6 +135,7 @@ impl Service {
             Failure::bug(anyhow::anyhow!("describe the emulated volume: {}", breaches.join("; ")))
         })?;
         let running = Running::start(Options {
+            data: None,
             config,
             catalog,
             memory: Bytes::new(volume.memory_bytes),

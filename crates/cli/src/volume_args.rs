@@ -20,9 +20,10 @@ pub(crate) enum VolumeCommand {
     ///
     /// Volumes behave as those of a cloud's file service: the quota and the service level give the
     /// throughput limit, and requests beyond it are delayed, never refused. They are in memory and
-    /// gone at the end. With --config an account with pools, volumes and endpoints is served, and
-    /// SIGHUP reads the file again: quotas and levels change at once, with I/O running; what breaks
-    /// a rule is refused and told, and changes nothing.
+    /// gone at the end, unless --data says where they are kept. With --config an account with
+    /// pools, volumes and endpoints is served, and SIGHUP reads the file again: quotas and levels
+    /// change at once, with I/O running; what breaks a rule is refused and told, and changes
+    /// nothing.
     ///
     /// NFS, MOUNT and the portmapper answer on the same port, so no other service is needed.
     #[command(after_help = SERVE_EXAMPLES)]
@@ -112,6 +113,13 @@ pub(crate) struct ServeArguments {
     /// was written takes memory.
     #[arg(long, value_name = "SIZE", help_heading = SERVICE)]
     pub(crate) memory: Option<Bytes>,
+
+    /// Keep volumes in this directory, which must be new, empty or of an earlier service.
+    ///
+    /// What COMMIT and stable writes acknowledged survives a kill of the service and a loss of
+    /// power.
+    #[arg(long, value_name = "DIR", help_heading = SERVICE)]
+    pub(crate) data: Option<PathBuf>,
 
     /// Where /metrics (Prometheus) and /stat.json answer over HTTP; `none` for nowhere.
     #[arg(

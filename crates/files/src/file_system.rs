@@ -165,6 +165,11 @@ impl FileSystem {
         self.space.quota_bytes = quota.get();
     }
 
+    /// Changes the memory that it may take, at once. Nothing is taken away where more is used.
+    pub fn set_memory_max(&mut self, memory: Bytes) {
+        self.space.memory_bytes_max = memory.get();
+    }
+
     /// Written blocks of all files: what the quota counts.
     pub fn used(&self) -> Bytes {
         Bytes::new(self.space.used_bytes())

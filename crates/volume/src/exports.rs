@@ -212,6 +212,12 @@ impl Exports {
         self.volumes().map(|(index, volume)| (index, &volume.export))
     }
 
+    /// The same, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (VolumeIndex, &mut Export)> {
+        let all = self.volumes.iter_mut().zip(0..);
+        all.filter_map(|(volume, number)| Some((VolumeIndex(number), &mut volume.as_mut()?.export)))
+    }
+
     pub(crate) fn volumes(&self) -> impl Iterator<Item = (VolumeIndex, &Volume)> {
         let all = self.volumes.iter().zip(0..);
         all.filter_map(|(volume, number)| Some((VolumeIndex(number), volume.as_ref()?)))

@@ -13,16 +13,17 @@
 mod connection;
 mod volumes;
 
+use std::fmt;
 use std::io::IoSlice;
 use std::net::SocketAddr;
 
 use cloud::catalog::Catalog;
-use files::Time;
+use files::{FileSystem, Time};
 use nfs3::server::Received;
 use units::Bytes;
 
 use crate::config::Config;
-use crate::exports::{Exports, Performed, Shortage};
+use crate::exports::{Exports, Performed, Shortage, VolumeIndex};
 use crate::notice::{Kind, Log, Notices};
 use crate::peer::Peer;
 use crate::reply::Reply;
@@ -70,10 +71,33 @@ pub struct ServerOptions {
     pub epoch_ns: u64,
 }
 
+/// Makes or opens what a volume stores, or says why it cannot.
+pub type Open = Box<dyn FnMut(&str, files::Options) -> Result<FileSystem, String> + Send>;
+
+/// Volumes that are empty and in memory.
+pub(crate) fn in_memory() -> Open {
+    Box::new(|_, options| Ok(FileSystem::new(options)))
+}
+
+/// Why a server cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    /// Rules that the account breaks.
+    #[error("start service: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Account(Vec<Breach>),
+    /// Volumes that cannot be opened.
+    #[error("open volumes: {}", .0.join("; "))]
+    Volumes(Vec<String>),
+}
+
 /// The service.
-#[derive(Debug)]
 pub struct Server {
     options: ServerOptions,
+    open: Open,
+    /// Something was performed since [`Server::advance`] made it safe.
+    is_dirty: bool,
+    /// Volumes whose storage failed.
+    failed: Vec<VolumeIndex>,
     exports: Exports,
     service: Service,
     notices: Notices,
@@ -92,6 +116,16 @@ pub struct Server {
     spare: Vec<Reply>,
 }
 
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("options", &self.options)
+            .field("connections", &self.connections.len())
+            .field("held", &self.held.len())
+            .finish_non_exhaustive()
+    }
+}
+
 /// A reply that limits or the delay hold.
 #[derive(Debug)]
 struct Held {
@@ -104,7 +138,7 @@ struct Held {
 }
 
 impl Server {
-    /// Starts with volumes that are empty.
+    /// Starts with volumes that are empty and in memory.
     ///
     /// # Errors
     /// All rules that the account breaks.
@@ -114,12 +148,30 @@ impl Server {
         config: Config,
         options: ServerOptions,
         log: Log,
-    ) -> Result<Server, Vec<Breach>> {
-        let service = Service::start(now_ns, catalog, config)?;
+    ) -> Result<Server, StartError> {
+        Server::open(now_ns, catalog, config, options, in_memory(), log)
+    }
+
+    /// Starts with volumes that `open` gives.
+    ///
+    /// # Errors
+    /// All rules that the account breaks, or all volumes that cannot be opened.
+    pub fn open(
+        now_ns: u64,
+        catalog: Catalog,
+        config: Config,
+        options: ServerOptions,
+        open: Open,
+        log: Log,
+    ) -> Result<Server, StartError> {
+        let service = Service::start(now_ns, catalog, config).map_err(StartError::Account)?;
         let key = |name: &str| service.endpoint_key(name).expect("the service has all endpoints");
         let endpoints = service.config().endpoints.iter().map(|one| key(&one.name)).collect();
         let mut server = Server {
             options,
+            open,
+            is_dirty: false,
+            failed: Vec::new(),
             exports: Exports::new(),
             service,
             notices: Notices::new(log),
@@ -133,8 +185,8 @@ impl Server {
             reply: Reply::new(),
             spare: Vec::new(),
         };
-        server.bring_volumes_to_the_account(now_ns);
-        Ok(server)
+        let problems = server.bring_volumes_to_the_account(now_ns);
+        if problems.is_empty() { Ok(server) } else { Err(StartError::Volumes(problems)) }
     }
 
     /// Steps to another description, with connections and requests as they are.
@@ -148,7 +200,9 @@ impl Server {
             }
         }
         self.service.change(now_ns, wanted)?;
-        self.bring_volumes_to_the_account(now_ns);
+        for problem in self.bring_volumes_to_the_account(now_ns) {
+            self.notices.say(&problem);
+        }
         Ok(())
     }
 
@@ -237,8 +291,18 @@ impl Server {
         self.note(conn.0);
     }
 
-    /// Does everything that is due by `now_ns`, and goes on with input that was kept.
+    /// Does everything that is due by `now_ns`, goes on with input that was kept, and makes safe
+    /// what replies promise: they must not be sent before.
     pub fn advance(&mut self, now_ns: u64) {
+        self.let_go(now_ns);
+        self.go_on_all(now_ns);
+        if self.is_dirty {
+            self.is_dirty = false;
+            self.make_safe();
+        }
+    }
+
+    fn let_go(&mut self, now_ns: u64) {
         if self.service.next_ns().is_some_and(|at_ns| at_ns <= now_ns) {
             let mut all = std::mem::take(&mut self.due);
             self.service.advance(now_ns, &mut all);
@@ -247,6 +311,9 @@ impl Server {
             }
             self.due = all;
         }
+    }
+
+    fn go_on_all(&mut self, now_ns: u64) {
         if self.unfinished.is_empty() {
             return;
         }
@@ -378,6 +445,7 @@ impl Server {
             self.service.without_volume(connection.key);
             return connection.send(&mut self.reply);
         };
+        self.is_dirty = true;
         let Performed { bytes, failed, .. } = *performed;
         // The place that the reply will have if it is held.
         let token = self.held.next_place();

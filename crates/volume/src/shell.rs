@@ -16,7 +16,9 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -27,7 +29,7 @@ use units::Bytes;
 use crate::config::Config;
 use crate::notice::Log;
 use crate::rules::Breach;
-use crate::server::{Server, ServerOptions};
+use crate::server::{Open, Server, ServerOptions, StartError, in_memory};
 
 use event_loop::{EventLoop, Listening, Serves};
 use poll::Waker;
@@ -48,6 +50,8 @@ pub struct Options {
     pub catalog: Catalog,
     /// Memory that all volumes together may take.
     pub memory: Bytes,
+    /// The directory that volumes are kept in; without it they are in memory, and gone at the end.
+    pub data: Option<PathBuf>,
     /// Another port at which the portmapper answers, at each endpoint's address.
     pub portmapper: Option<u16>,
     /// Where `/metrics` and `/stat.json` are answered.
@@ -64,6 +68,7 @@ impl fmt::Debug for Options {
         f.debug_struct("Options")
             .field("config", &self.config)
             .field("memory", &self.memory)
+            .field("data", &self.data)
             .field("portmapper", &self.portmapper)
             .field("metrics", &self.metrics)
             .field("connections_max", &self.connections_max)
@@ -77,6 +82,9 @@ pub enum Error {
     /// Rules that the account breaks.
     #[error("start service: {}", all(.0))]
     Account(Vec<Breach>),
+    /// Volumes that cannot be opened, each with the reason.
+    #[error("open volumes: {}", .0.join("; "))]
+    Volumes(Vec<String>),
     /// An address is not ours, or is taken.
     #[error("listen at {address} for {what}: {source}; {}", remedy(*.address, .source))]
     Listen {
@@ -140,8 +148,13 @@ impl Running {
     /// Rules that are broken, addresses that cannot be had; then nothing is left behind.
     pub fn start(options: Options) -> Result<Running, Error> {
         let system = |doing| move |source| Error::System { doing, source };
-        let Options { config, catalog, memory, portmapper, metrics, connections_max, log } =
+        let Options { config, catalog, memory, data, portmapper, metrics, connections_max, log } =
             options;
+        let log = Arc::new(Mutex::new(log));
+        let open = match data {
+            None => in_memory(),
+            Some(path) => kept_in(&path, &log)?,
+        };
         let connections_max = connections_max.min(files_for_connections());
         let started = Instant::now();
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -170,7 +183,12 @@ impl Running {
             listening.push(Listening { listener, serves: Serves::Http });
         }
         let options = ServerOptions { memory, connections_max, epoch_ns: epoch.as_nanos() as u64 };
-        let server = Server::start(0, catalog, config, options, log).map_err(Error::Account)?;
+        let log = Box::new(move |line: &str| tell(&log, line));
+        let server = Server::open(0, catalog, config, options, open, log);
+        let server = server.map_err(|error| match error {
+            StartError::Account(broken) => Error::Account(broken),
+            StartError::Volumes(problems) => Error::Volumes(problems),
+        })?;
         let (send, commands): (_, Receiver<Command>) = channel();
         let waker = Waker::new().map_err(system("make an eventfd"))?;
         let theirs = waker.clone().map_err(system("copy an eventfd"))?;
@@ -260,6 +278,21 @@ impl Drop for Running {
             let _ = self.join();
         }
     }
+}
+
+/// Volumes that are kept in a directory.
+fn kept_in(path: &Path, log: &Arc<Mutex<Log>>) -> Result<Open, Error> {
+    let theirs = Arc::clone(log);
+    let directory = disk::Directory::open(path, move |line| tell(&theirs, line));
+    let directory = directory.map_err(|error| Error::Volumes(vec![error.to_string()]))?;
+    Ok(Box::new(move |name, options| {
+        directory.volume(name, options).map_err(|error| error.to_string())
+    }))
+}
+
+fn tell(log: &Mutex<Log>, line: &str) {
+    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+    log(line);
 }
 
 /// Half of this host's memory: what volumes may take where nobody says anything.

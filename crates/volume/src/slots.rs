@@ -87,6 +87,12 @@ impl<T> Slots<T> {
         Some(value)
     }
 
+    /// Where everything is.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        let used = self.slots.iter().zip(0..).filter(|(slot, _)| slot.value.is_some());
+        used.map(|(slot, index)| Place { index, generation: slot.generation }).collect()
+    }
+
     pub(crate) const fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
@@ -103,7 +109,7 @@ mod tests {
         assert_eq!(slots.remove(a), Some("a"));
         let next = slots.next_place();
         let c = slots.insert("c");
-        assert_eq!(next, c);
+        assert_eq!((next, slots.places()), (c, vec![c, b]));
         assert_eq!(Place::from_bits(c.to_bits()), c);
         assert_eq!((slots.get(a), slots.get(b), slots.get(c)), (None, Some(&"b"), Some(&"c")));
         assert_eq!((slots.remove(a), slots.len()), (None, 2));

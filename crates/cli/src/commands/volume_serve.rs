@@ -43,6 +43,7 @@ pub(crate) fn run(arguments: &ServeArguments, terminal: &Terminal) -> Outcome {
         config: config.clone(),
         catalog: catalog.clone(),
         memory,
+        data: arguments.data.clone(),
         portmapper: arguments.portmapper,
         metrics: match arguments.metrics {
             Metrics::Nowhere => None,

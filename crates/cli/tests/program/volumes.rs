@@ -177,3 +177,30 @@ fn what_is_wrong_with_flags_or_file_is_said_with_exit_code_2() {
     assert_eq!(ended.code, Some(3));
     assert!(ended.stderr.contains("is `fourcorners volume serve` running there?"));
 }
+
+#[test]
+fn what_is_kept_in_a_directory_is_there_after_a_kill() {
+    let place = Place::new();
+    let data = place.path().join("volumes");
+    let arguments = ["--address", "127.0.0.1:0", "--data", path(&data)];
+    let served = Served::start(&place, &arguments);
+    let small = place.file("small", "four corners\n");
+    program("nfs-cp", &[path(&small), &served.url("/vol1/small")]);
+    let ended = place.run(&[
+        "volume",
+        "serve",
+        "--address",
+        "127.0.0.1:0",
+        "--metrics",
+        "none",
+        "--data",
+        path(&data),
+    ]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("is used by another service"), "{}", ended.stderr);
+    served.running.signal("KILL");
+    assert_eq!(served.running.end().code, None, "it was killed");
+    let served = Served::start(&place, &arguments);
+    assert_eq!(program("nfs-cat", &[&served.url("/vol1/small")]), "four corners\n");
+    assert_eq!(served.end().code, Some(0));
+}

@@ -24,6 +24,7 @@ fn service() -> (Running, NfsUrl) {
         config,
         catalog,
         memory: Bytes::gib(1),
+        data: None,
         portmapper: None,
         metrics: None,
         connections_max: 100,

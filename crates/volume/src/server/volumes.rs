@@ -1,6 +1,6 @@
 //! The volumes of the server: what the account says is what clients see.
 
-use files::{FileSystem, Options, Unstable};
+use files::{Options, Unstable};
 use units::Bytes;
 
 use super::Server;
@@ -24,7 +24,9 @@ const ROOT: (u32, u32, u32) = (0, 0, 0o777);
 
 impl Server {
     /// Makes volumes that are new, changes those that are there, takes away those that are gone.
-    pub(super) fn bring_volumes_to_the_account(&mut self, now_ns: u64) {
+    /// Gives what did not succeed.
+    pub(super) fn bring_volumes_to_the_account(&mut self, now_ns: u64) -> Vec<String> {
+        let mut problems = Vec::new();
         let config = self.service.config().clone();
         let wanted = &config.account;
         let gone = |(index, export): (VolumeIndex, &Export)| {
@@ -48,7 +50,14 @@ impl Server {
                 (export.endpoints, export.rules) = (endpoints, rules.clone());
                 continue;
             }
-            let files = FileSystem::new(self.options_of(now_ns, volume));
+            let options = self.options_of(now_ns, volume);
+            let files = match (self.open)(&volume.name, options) {
+                Ok(files) => files,
+                Err(problem) => {
+                    problems.push(problem);
+                    continue;
+                }
+            };
             let (name, rules) = (volume.name.clone(), rules.clone());
             let added = self.exports.add(Export { name, files, rules, endpoints });
             match added {
@@ -56,8 +65,48 @@ impl Server {
                     self.volumes.resize(index.get() + 1, None);
                     self.volumes[index.get()] = self.service.volume_key(&volume.name);
                 }
-                Err(error) => self.notices.say(&error.to_string()),
+                Err(error) => problems.push(error.to_string()),
             }
+        }
+        self.share_memory();
+        problems
+    }
+
+    /// Makes safe what was performed, where volumes are kept, and lets each volume have what memory
+    /// the others leave.
+    pub(super) fn make_safe(&mut self) {
+        let mut failed = Vec::new();
+        for (index, export) in self.exports.iter_mut() {
+            if !self.failed.contains(&index)
+                && let Err(error) = export.files.sync()
+            {
+                failed.push((index, format!("keep volume `{}`: {error:?}", export.name)));
+            }
+        }
+        for (index, line) in failed {
+            // Replies may promise what is not kept. They are never sent: clients ask again on
+            // another connection, and are told that the volume fails.
+            self.failed.push(index);
+            self.notices.say(&format!("{line}; all connections are closed"));
+            for place in self.connections.places() {
+                if let Some(connection) = self.connections.get_mut(place) {
+                    connection.is_broken = true;
+                }
+                self.note(place);
+            }
+        }
+        if self.volumes.len() > 1 {
+            self.share_memory();
+        }
+    }
+
+    fn share_memory(&mut self) {
+        let used = |export: &Export| export.files.memory().get();
+        let all: u64 = self.exports.iter().map(|(_, export)| used(export)).sum();
+        let left = self.options.memory.get().saturating_sub(all);
+        for (_, export) in self.exports.iter_mut() {
+            let most = used(export).saturating_add(left);
+            export.files.set_memory_max(Bytes::new(most));
         }
     }
 

@@ -201,6 +201,8 @@ impl EventLoop {
             match command {
                 // Who asked may have gone away without waiting for the answer.
                 Command::Stop(answer) => {
+                    // What this turn performed and did not answer is kept too, as far as it goes.
+                    self.server.advance(now_ns);
                     let _ = answer.send(self.snapshot(now_ns));
                     return Obeyed::Stop;
                 }
@@ -328,11 +330,14 @@ impl EventLoop {
     /// Sends what waits, and brings what is waited for up to date.
     fn settle(&mut self, now_ns: u64, conn: Conn) {
         let Some(socket) = socket_of(&mut self.sockets, conn) else { return };
+        if self.server.is_broken(conn) {
+            return self.close(now_ns, conn);
+        }
         let full = match send(&mut self.server, socket) {
             Ok(full) => full,
             Err(_) => return self.close(now_ns, conn),
         };
-        if self.server.is_broken(conn) || socket.ended && self.server.is_idle(conn) {
+        if socket.ended && self.server.is_idle(conn) {
             return self.close(now_ns, conn);
         }
         // A connection that may not speak is made to wait when it wants to (`receive`), and heard

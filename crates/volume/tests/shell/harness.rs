@@ -44,6 +44,7 @@ pub(crate) fn options(config: config::Config) -> (Options, Receiver<String>) {
         config,
         catalog: Catalog::embedded(),
         memory: Bytes::gib(1),
+        data: None,
         portmapper: None,
         metrics: None,
         connections_max: 1000,

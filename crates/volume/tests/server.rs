@@ -1,0 +1,197 @@
+//! The server without sockets: what it does with bytes, in time that the test sets.
+
+use std::io::IoSlice;
+use std::sync::mpsc::channel;
+
+use cloud::catalog::Catalog;
+use nfs3::arguments::GETATTR3args;
+use nfs3::client::{Client, ClientOptions};
+use nfs3::request::{Arguments, NfsArguments};
+use nfs3::rpc::Credential;
+use nfs3::types::nfs_fh3;
+use units::Bytes;
+use volume::config;
+use volume::server::{Conn, Server, ServerOptions};
+
+const MS: u64 = 1_000_000;
+
+const DESCRIBED: &str = r#"
+    [[endpoint]]
+    name = "ep1"
+    address = "127.0.0.1:2049"
+    [[pool]]
+    name = "pool1"
+    service_level = "premium"
+    size = "4TiB"
+    [[volume]]
+    name = "vol1"
+    pool = "pool1"
+    quota = "1TiB"
+"#;
+
+/// A server, and the handle of its volume's root.
+fn server(more: &str) -> (Server, Vec<u8>) {
+    let catalog = Catalog::embedded();
+    let text = format!("{DESCRIBED}{more}");
+    let mut open = |name: &str| Err(format!("there is no {name}"));
+    let config = config::parse(&text, "volumes.toml", &catalog, &mut open).expect("a good file");
+    let options = ServerOptions { memory: Bytes::gib(1), connections_max: 100, epoch_ns: 1 };
+    let log = Box::new(|line: &str| panic!("nothing should be told: {line}"));
+    let server = Server::start(0, catalog, config, options, log).expect("start");
+    let (_, export) = server.exports().iter().next().expect("a volume");
+    let root = export.files.root().to_bytes().to_vec();
+    (server, root)
+}
+
+fn connected(server: &mut Server) -> Conn {
+    let local = "127.0.0.1:2049".parse().expect("an address");
+    let remote = "127.0.0.1:700".parse().expect("an address");
+    server.accept(0, 0, local, remote, 2049).expect("there is room")
+}
+
+/// The bytes of so many calls.
+fn calls(count: u32, root: &[u8]) -> Vec<u8> {
+    let options = ClientOptions { slots: 1 << 16, max_reply_bytes: 4096, first_generation: 0 };
+    let mut client = Client::new(options);
+    let arguments = Arguments::Nfs(NfsArguments::GETATTR(GETATTR3args { object: nfs_fh3(root) }));
+    let mut bytes = Vec::new();
+    for _ in 0..count {
+        let slot = client.call(&Credential::None, &arguments).expect("a free slot");
+        bytes.extend_from_slice(client.message(slot));
+    }
+    bytes
+}
+
+/// Sends everything that waits; gives its length.
+fn sent(server: &mut Server, conn: Conn) -> usize {
+    let mut all = 0;
+    loop {
+        let mut slices = [IoSlice::new(&[]); 16];
+        let count = server.gather(conn, &mut slices);
+        let bytes: usize = slices[..count].iter().map(|slice| slice.len()).sum();
+        if bytes == 0 {
+            return all;
+        }
+        server.sent(conn, bytes);
+        all += bytes;
+    }
+}
+
+/// Bytes of a reply to GETATTR: record mark, head, status, attributes.
+const REPLY: usize = 4 + 24 + 4 + 84;
+
+#[test]
+fn a_connection_that_sends_much_at_once_does_not_keep_another_waiting() {
+    let (mut server, root) = server("[limits]\nenforced = false\n");
+    let (greedy, modest) = (connected(&mut server), connected(&mut server));
+    server.received(MS, greedy, &calls(10_000, &root));
+    server.received(MS, modest, &calls(1, &root));
+    server.advance(MS);
+    assert_eq!(sent(&mut server, modest), REPLY, "answered in the same turn");
+    let first = sent(&mut server, greedy);
+    assert!(first < 1000 * REPLY, "{} calls in a row", first / REPLY);
+    let mut all = first;
+    for turn in 2.. {
+        if all == 10_000 * REPLY {
+            break;
+        }
+        assert!(turn < 1000 && !server.wants_to_read(greedy));
+        assert_eq!(server.next_ns(), Some(0), "there is work to do at once");
+        server.advance(turn * MS);
+        all += sent(&mut server, greedy);
+    }
+    assert_eq!(server.next_ns(), None);
+    assert!(server.wants_to_read(greedy) && server.is_idle(greedy));
+}
+
+#[test]
+fn the_129th_call_waits_in_the_input_until_one_of_the_128_is_answered() {
+    let (mut server, root) = server("[delay]\nread = \"1ms\"\n");
+    let conn = connected(&mut server);
+    server.received(0, conn, &calls(129, &root));
+    server.advance(0);
+    assert_eq!((server.held(), server.wants_to_read(conn)), (128, false));
+    assert_eq!((server.next_ns(), sent(&mut server, conn)), (Some(MS), 0));
+    server.advance(MS);
+    assert_eq!(sent(&mut server, conn), 128 * REPLY);
+    server.advance(MS);
+    assert_eq!((server.held(), server.next_ns()), (1, Some(2 * MS)));
+    assert!(server.wants_to_read(conn) && !server.is_idle(conn));
+    server.advance(2 * MS);
+    assert_eq!(sent(&mut server, conn), REPLY);
+    assert!(server.is_idle(conn));
+}
+
+#[test]
+fn a_connection_that_is_gone_takes_what_is_held_with_it_and_its_place_is_used_again() {
+    let (mut server, root) = server("[delay]\nread = \"1ms\"\n");
+    let (first, second) = (connected(&mut server), connected(&mut server));
+    server.received(0, first, &calls(100, &root));
+    server.received(0, second, &calls(1, &root));
+    server.closed(0, first);
+    assert_eq!((server.held(), server.connections()), (1, 1));
+    let third = connected(&mut server);
+    assert_eq!(third.index(), first.index());
+    assert_ne!(third.number(), first.number());
+    server.received(MS / 2, third, &calls(2, &root));
+    server.advance(2 * MS);
+    assert_eq!((sent(&mut server, second), sent(&mut server, third)), (REPLY, 2 * REPLY));
+    let mut ready = Vec::new();
+    server.take_ready(&mut ready);
+    assert!(ready.contains(&second) && ready.contains(&third) && !ready.contains(&first));
+    server.received(3 * MS, first, &calls(1, &root));
+    assert_eq!(server.gather(first, &mut []), 0, "nothing is done for what is closed");
+}
+
+#[test]
+fn memory_is_one_budget_for_all_volumes_and_its_end_is_told() {
+    let (send, lines) = channel();
+    let catalog = Catalog::embedded();
+    let more = "[[volume]]\nname = \"vol2\"\npool = \"pool1\"\nquota = \"1TiB\"\n";
+    let text = format!("{DESCRIBED}{more}[limits]\nenforced = false\n");
+    let mut open = |name: &str| Err(format!("there is no {name}"));
+    let config = config::parse(&text, "volumes.toml", &catalog, &mut open).expect("a good file");
+    let memory = Bytes::new(16 << 20);
+    let options = ServerOptions { memory, connections_max: 100, epoch_ns: 1 };
+    let log = Box::new(move |line: &str| send.send(line.to_owned()).expect("the test listens"));
+    let mut server = Server::start(0, catalog, config, options, log).expect("start");
+    let conn = connected(&mut server);
+    let roots: Vec<Vec<u8>> =
+        server.exports().iter().map(|(_, one)| one.files.root().to_bytes().to_vec()).collect();
+    let used = |server: &Server| -> u64 {
+        server.exports().iter().map(|(_, one)| one.files.memory().get()).sum()
+    };
+    for (index, root) in roots.iter().enumerate() {
+        for name in 0..40_000 {
+            let name = format!("{index}-{name}");
+            server.received(0, conn, &made(root, &name));
+            server.advance(0);
+            sent(&mut server, conn);
+        }
+    }
+    assert!(used(&server) <= memory.get(), "{} of {memory}", used(&server));
+    assert!(used(&server) > memory.get() / 2, "{} of {memory}", used(&server));
+    let line = lines.try_recv().expect("a line about memory");
+    assert!(line.contains("NFS3ERR_NOSPC") && line.contains("--memory"), "{line}");
+    assert!(lines.try_iter().count() < 10, "a flood of lines");
+}
+
+/// The bytes of a call that makes a directory.
+fn made(directory: &[u8], name: &str) -> Vec<u8> {
+    use nfs3::arguments::MKDIR3args;
+    use nfs3::types::{diropargs3, filename3, sattr3, set_time};
+    let attributes = sattr3 {
+        mode: None,
+        uid: None,
+        gid: None,
+        size: None,
+        atime: set_time::DONT_CHANGE,
+        mtime: set_time::DONT_CHANGE,
+    };
+    let r#where = diropargs3 { dir: nfs_fh3(directory), name: filename3(name.as_bytes()) };
+    let arguments = NfsArguments::MKDIR(MKDIR3args { r#where, attributes });
+    let options = ClientOptions { slots: 1, max_reply_bytes: 4096, first_generation: 0 };
+    let mut client = Client::new(options);
+    let slot = client.call(&Credential::None, &Arguments::Nfs(arguments)).expect("a free slot");
+    client.message(slot).to_vec()
+}
