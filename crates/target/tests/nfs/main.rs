@@ -6,5 +6,6 @@ mod behaviour;
 mod drive;
 mod files;
 mod ganesha;
+mod namespaces;
 mod scripted;
 mod session;
