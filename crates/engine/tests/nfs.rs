@@ -1,0 +1,204 @@
+//! Runs on an NFS export, served in this process by the emulated volume: what is outstanding where,
+//! that both sides count the same, and what a service that goes away does to a run.
+#![expect(clippy::expect_used, reason = "a test that cannot go on fails there")]
+
+#[expect(dead_code, reason = "other tests use the rest")]
+mod runs;
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cloud::catalog::Catalog;
+use cloud::service_level::ServiceLevel;
+use engine::drive::Stop;
+use engine::place::{NfsPlace, Place};
+use engine::run::{Request, RunEnd, run};
+use metrics::interval::Interval;
+use metrics::run_record::Outcome;
+use runs::{DATA_SEED, small_run, sum};
+use target::directory::{self, TargetDirectory, Wanted};
+use target::nfs::NfsUrl;
+use target::refusal::Overrides;
+use units::Bytes;
+use volume::delay::Distribution;
+use volume::one_volume::OneVolume;
+use volume::shell::{Options, Running};
+use volume::witness::{Counters, Procedure};
+use workload::op::OpKind;
+use workload::plan::{EngineChoice, Run, WriteStability};
+
+/// Longer than one turn of an epoll loop on a busy machine, so that all calls of a round meet.
+const DELAY: Duration = Duration::from_millis(5);
+
+fn service() -> Running {
+    let constant = || Distribution::Constant { ns: DELAY.as_nanos() as u64 };
+    let one = OneVolume {
+        name: "vol1".to_owned(),
+        quota: Bytes::gib(1024),
+        level: ServiceLevel::Ultra,
+        throughput: None,
+        address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        flow_throughput: None,
+        enforced: false,
+        read: constant(),
+        write: constant(),
+    };
+    let catalog = Catalog::embedded();
+    Running::start(Options {
+        config: one.config(&catalog).expect("it keeps the rules"),
+        catalog,
+        memory: Bytes::gib(1),
+        data: None,
+        portmapper: None,
+        metrics: None,
+        connections_max: 100,
+        log: Box::new(|_| {}),
+    })
+    .expect("the service starts")
+}
+
+/// The run's files, filled.
+fn prepared(service: &Running, options: &str, run: &Run) -> TargetDirectory {
+    let port = service.addresses()[0].port();
+    let url: NfsUrl = format!("nfs://127.0.0.1:{port}/vol1?mountport={port}&{options}")
+        .parse()
+        .expect("it is a URL");
+    let wanted = Wanted {
+        file_sets: run.streams.iter().map(|stream| stream.file_set()).collect(),
+        data_seed: DATA_SEED,
+        direct_transfer_min_bytes: None,
+    };
+    let mut ours =
+        directory::open(&url, wanted, Overrides::default()).expect("the export can be ours");
+    for set in ours.file_sets().to_vec() {
+        ours.fill(&set, &|| false, &mut |_, _| {}).expect("there is room");
+    }
+    ours
+}
+
+fn measured(
+    run_of: &Run,
+    ours: &TargetDirectory,
+    verify: bool,
+    on_interval: &mut dyn FnMut(&Interval),
+) -> (Vec<Interval>, RunEnd) {
+    let with_handles =
+        |set: &_| (Clone::clone(set), ours.handles(set).expect("the files are there"));
+    let files = ours.file_sets().iter().map(with_handles).collect();
+    let mounted = Arc::clone(ours.mounted().expect("it is an export"));
+    let assignment = run_of.split(1).remove(0);
+    let request = Request {
+        assignment: &assignment,
+        place: Place::Nfs(NfsPlace { mounted, files }),
+        engine: EngineChoice::NfsClient,
+        pin: false,
+        verify,
+        data_seed: DATA_SEED,
+    };
+    let mut intervals = Vec::new();
+    let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+        on_interval(&interval);
+        intervals.push(interval);
+        ControlFlow::Continue(())
+    });
+    (intervals, end.expect("the run can be started"))
+}
+
+/// What the service counted of each flow of the run's connections, in the order of their numbers.
+fn flows(service: &Running, intervals: &[Interval]) -> Vec<Counters> {
+    let snapshot = service.snapshot().expect("it runs");
+    let all: BTreeMap<&str, &Counters> = snapshot.witness.flows().collect();
+    let last = intervals.last().expect("there are intervals");
+    let name = |c: &metrics::connection::ConnectionInterval| format!("{}-{}", c.local, c.remote);
+    last.connections.iter().map(|c| all[name(c).as_str()].clone()).collect()
+}
+
+#[test]
+fn a_queue_of_64_over_four_connections_is_16_on_each_and_both_sides_count_the_same() {
+    let service = service();
+    let mut run = small_run();
+    run.streams[0].queue_depth = 64;
+    run.streams[0].write_stability = Some(WriteStability::FileSync);
+    run.phases.measure_ns = 400_000_000;
+    // In turn each connection has 16 on average; with the fewest first none ever has more.
+    let ours = prepared(&service, "nconnect=4&policy=least-outstanding", &run);
+    let (intervals, end) = measured(&run, &ours, false, &mut |_| {});
+    assert_eq!(end, RunEnd { outcome: Outcome::Done, details: vec![], mismatches: vec![] });
+
+    let flows = flows(&service, &intervals);
+    assert_eq!(flows.iter().map(|flow| flow.outstanding_max).collect::<Vec<_>>(), [16; 4]);
+    for (number, flow) in flows.iter().enumerate() {
+        let of = |kind: OpKind| {
+            let parts = intervals.iter().map(|i| i.connections[number].kinds[kind as usize]);
+            parts.fold((0, 0, 0), |sum, part| {
+                (sum.0 + part.operations, sum.1 + part.calls, sum.2 + part.bytes)
+            })
+        };
+        let (reads, writes) = (flow.of(Procedure::Read), flow.of(Procedure::Write));
+        assert_eq!(of(OpKind::Read), (reads, reads, flow.read_bytes));
+        assert_eq!(of(OpKind::Write), (writes, writes, flow.written_bytes));
+        assert!(reads > 0 && writes > 0);
+    }
+    let all = sum(&intervals, 0);
+    let reported =
+        |kind: OpKind| (all.kinds[kind as usize].completed, all.kinds[kind as usize].bytes);
+    let total = |number: fn(&Counters) -> u64| flows.iter().map(number).sum::<u64>();
+    let read = (total(|f| f.of(Procedure::Read)), total(|f| f.read_bytes));
+    let written = (total(|f| f.of(Procedure::Write)), total(|f| f.written_bytes));
+    assert_eq!((reported(OpKind::Read), reported(OpKind::Write)), (read, written));
+    service.stop().expect("it ran until now");
+}
+
+#[test]
+fn connections_are_dealt_out_over_the_workers_and_without_a_number_each_has_one() {
+    let service = service();
+    let mut run = small_run();
+    run.streams[0].workers = 3;
+    run.phases.measure_ns = 100_000_000;
+    for (options, expected) in [("nconnect=5", vec![1, 2, 2]), ("", vec![1, 1, 1])] {
+        let ours = prepared(&service, options, &run);
+        let (intervals, end) = measured(&run, &ours, false, &mut |_| {});
+        assert_eq!(end.outcome, Outcome::Done, "{end:?}");
+        let of_lane = |lane| intervals[0].connections.iter().filter(|c| c.lane == lane).count();
+        assert_eq!((0..3).map(of_lane).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn what_was_written_over_nfs_is_read_back_whatever_its_stability() {
+    let service = service();
+    for stability in [WriteStability::Unstable, WriteStability::DataSync, WriteStability::FileSync]
+    {
+        let mut run = small_run();
+        run.streams[0].write_stability = Some(stability);
+        run.streams[0].fsync_every_writes = Some(5);
+        run.streams[0].queue_depth = 16;
+        let ours = prepared(&service, "nconnect=2", &run);
+        let (intervals, end) = measured(&run, &ours, true, &mut |_| {});
+        assert_eq!(end, RunEnd { outcome: Outcome::Done, details: vec![], mismatches: vec![] });
+        let all = sum(&intervals, 0);
+        assert!(all.kinds.iter().all(|kind| kind.completed > 0 && kind.failed_total() == 0));
+    }
+}
+
+#[test]
+fn a_service_that_goes_away_in_mid_run_ends_it_as_failed_with_what_was_outstanding() {
+    let service = service();
+    let mut run = small_run();
+    run.phases.measure_ns = 60_000_000_000;
+    run.operation_deadline_ns = 500_000_000;
+    let ours = prepared(&service, "nconnect=2", &run);
+    let mut service = Some(service);
+    let (intervals, end) = measured(&run, &ours, false, &mut |interval| {
+        if interval.index == 1 {
+            drop(service.take());
+        }
+    });
+    let Outcome::Failed { reason } = &end.outcome else { panic!("{end:?}") };
+    assert!(reason.contains("did not return within their deadline"), "{reason}");
+    assert!(end.details.iter().any(|told| told.contains("has not returned for")), "{end:?}");
+    assert!(sum(&intervals, 0).completed() > 0, "what was measured before is kept");
+}
