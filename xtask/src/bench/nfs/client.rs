@@ -1,5 +1,7 @@
 //! Our client: the program as a user runs it against an export, with everything recorded.
 
+use std::fmt::Write as _;
+
 use anyhow::{Context, Result};
 use serde_json::Value;
 
@@ -49,17 +51,27 @@ pub(crate) fn measure(place: &Place, server: &Server, shape: &Shape) -> Result<S
 pub(crate) fn run(place: &Place, server: &Server, shape: &Shape) -> Result<child::Finished> {
     let read = if shape.call == Call::Write { "0%" } else { "100%" };
     let pattern = if shape.sequential { "sequential" } else { "random" };
-    let text = format!(
+    // A stream has a queue depth of 4,096 at most.
+    let streams = shape.outstanding.div_ceil(4096);
+    let mut text = format!(
         "name = \"bench\"\n[run]\nwarm_up = \"0s\"\nmeasure = \"{}s\"\ninterval = \"1s\"\n\
-         repeats = 1\nseed = 1\n[stream.bench]\ntransfer_size = \"{}\"\nread = \"{read}\"\n\
-         pattern = \"{pattern}\"\nfiles = 1\nfile_size = {FILE_BYTES}\nqueue_depth = {}\n\
-         workers = 1\n",
-        shape.seconds, shape.transfer, shape.outstanding
+         repeats = 1\nseed = 1\n",
+        shape.seconds
     );
+    for number in 0..streams {
+        let _ = write!(
+            text,
+            "[stream.bench{number}]\ntransfer_size = \"{}\"\nread = \"{read}\"\n\
+             pattern = \"{pattern}\"\nfiles = 1\nfile_size = {}\nqueue_depth = {}\n\
+             workers = 1\n",
+            shape.transfer,
+            FILE_BYTES / u64::from(streams),
+            shape.outstanding / streams,
+        );
+    }
     let experiment = place.scratch.join("bench.toml");
     std::fs::write(&experiment, text).context("write the experiment")?;
-    let target =
-        format!("nfs://{}{}?nconnect={}", server.address, server.export, shape.connections);
+    let target = server.url(shape.connections);
     let experiment = experiment.display().to_string();
     let store = place.scratch.join("store").display().to_string();
     let words = [

@@ -249,18 +249,6 @@ const ROWS_ALONE: &[RowAlone] = &[
         what: "service MiB beside the data",
         must: Must::AtMost(128.0, 128.0),
     },
-    RowAlone {
-        work: "service, 100,000 held back",
-        group: "held-back",
-        what: "release late p99 us",
-        must: Must::AtMost(50.0, 50.0),
-    },
-    RowAlone {
-        work: "service, 100,000 held back",
-        group: "held-back",
-        what: "cores",
-        must: Must::AtMost(0.3, 0.3),
-    },
 ];
 
 /// A judged number.

@@ -23,6 +23,16 @@ pub(crate) struct Server {
     pub(crate) export: String,
 }
 
+impl Server {
+    /// How our client is told of it. Our service has MOUNT at the port of NFS.
+    pub(crate) fn url(&self, connections: u32) -> String {
+        let Server { address, export, .. } = self;
+        let port = address.rsplit(':').next().unwrap_or_default();
+        let mount_port = self.mount_port.unwrap_or(port);
+        format!("nfs://{address}{export}?nconnect={connections}&mountport={mount_port}")
+    }
+}
+
 /// The bare server, for requests and replies of this size.
 pub(crate) fn floor(root: &Path, scratch: &Path, request: u64, reply: u64) -> Result<Server> {
     let (request, reply) = (request.to_string(), reply.to_string());

@@ -27,7 +27,7 @@ fn rest(place: &Place, measured: &mut Measured) -> Result<()> {
         files = 1\nfile_size = \"1MiB\"\nrate = \"1/s\"\n";
     let experiment = place.scratch.join("rest.toml");
     std::fs::write(&experiment, text)?;
-    let target = format!("nfs://{}{}?nconnect=4", server.address, server.export);
+    let target = server.url(4);
     let (experiment, store) =
         (experiment.display().to_string(), place.scratch.join("store").display().to_string());
     let words = [
