@@ -1,5 +1,6 @@
 //! The simulator: the engine's own worker, schedule, slots and recorder against a model of a
-//! storage, many workers in one thread, in virtual time, from one seed.
+//! storage, many workers in one thread, in virtual time, from one seed; and the whole way of an
+//! operation over NFS ([`nfs_world`]): our client, a network, our volume service.
 //!
 //! For: tests in which the truth is known. What the storage did is decided by a model whose answer
 //! can be written down ([`queueing`] has the formulas), so that what the recorder and analysis say
@@ -11,8 +12,17 @@
 //! The idea is that of TigerBeetle's simulator (VOPR) and of FoundationDB's before it: run the
 //! product's own code, replace only what lies outside it.
 
+pub mod nfs_world;
 pub mod queueing;
 pub mod storage;
+pub mod tap;
+pub mod wire;
 pub mod world;
+
+mod lanes;
+mod link;
+mod network;
+mod site;
+mod station;
 
 pub use world::{experiment, simulate};

@@ -95,7 +95,10 @@ const TABLE: &[Row] = &[
     },
     Row {
         package: "sim",
-        may_import: &["units", "workload", "metrics", "analysis", "target", "engine"],
+        may_import: &[
+            "units", "workload", "metrics", "analysis", "target", "engine", "nfs3", "cloud",
+            "files", "volume",
+        ],
         never: "the simulator has no disk, no screen and no second host",
     },
     Row {

@@ -1,0 +1,281 @@
+//! Workers in virtual time: the engine's own, one after the other in one thread, whatever they
+//! send their operations to, and what they measured as the intervals of a host.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use engine::schedule::{Closed, ConstantInstants, Open, PoissonInstants, Schedule, Thinking};
+use engine::slots::Slot;
+use engine::steps::Steps;
+use engine::tiles::{Mismatch, Tiles};
+use engine::worker::{Assigned, DataPath, Handover, Plain, Worker};
+use metrics::connection::ConnectionInterval;
+use metrics::interval::{Interval, StreamInterval, WorkerInterval};
+use metrics::recorder::Tally;
+use target::{Completion, Target, TargetError, Wait};
+use workload::arrival::Arrival;
+use workload::connection::ConnectionCounters;
+use workload::op::{Op, OpStream};
+use workload::outcome::ErrorKind;
+use workload::plan::{Run, Stream};
+
+/// How long what is outstanding may take to come back once the run was given up, as in the engine.
+const GRACE_NS: u64 = 1_000_000_000;
+
+/// An operation that was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotReturned {
+    /// Index of the stream.
+    pub stream: u32,
+    /// The worker's lane.
+    pub lane: u32,
+    /// When it was issued, in nanoseconds from the run's start.
+    pub issued_ns: u64,
+    /// What it was.
+    pub op: Op,
+}
+
+/// When a worker must be woken again.
+pub(crate) enum Next {
+    At(u64),
+    Ended,
+    /// It gave up, because operations were outstanding longer than their deadline; the oldest.
+    Overdue(Vec<NotReturned>),
+    /// It gave up, because the run had been ended and operations did not come back; the oldest.
+    LeftBehind(Vec<NotReturned>),
+}
+
+/// A worker, whatever its schedule and its data.
+pub(crate) trait Lane {
+    /// One turn of the loop in `engine::drive`, with a target that is at `now_ns` too and does not
+    /// wait.
+    fn turn(&mut self, now_ns: u64, stopped_ns: Option<u64>, target: &mut dyn Target) -> Next;
+    /// Its stream and lane.
+    fn place(&self) -> (u32, u32);
+    /// Operations that failed in the intervals that it has handed over.
+    fn failed(&self) -> u64;
+    /// What it has handed over, interval by interval, and what it found in the data.
+    fn end(self: Box<Self>) -> Ended;
+}
+
+/// What is left of a worker.
+pub(crate) struct Ended {
+    pub(crate) place: (u32, u32),
+    pub(crate) parts: Vec<Part>,
+    pub(crate) mismatches: Vec<Mismatch>,
+}
+
+/// What a worker's data path found.
+pub(crate) trait Findings: DataPath {
+    fn mismatches(self) -> Vec<Mismatch>;
+}
+
+impl Findings for Plain {
+    fn mismatches(self) -> Vec<Mismatch> {
+        Vec::new()
+    }
+}
+
+impl Findings for Tiles {
+    fn mismatches(self) -> Vec<Mismatch> {
+        self.into_mismatches()
+    }
+}
+
+/// A lane for each worker of a run, in the order of streams; `data` makes what looks into the data
+/// of a worker of a stream.
+pub(crate) fn lanes<D: Findings + 'static>(
+    run: &Run,
+    data: impl Fn(usize, &Stream) -> D,
+) -> Vec<Box<dyn Lane>> {
+    let mut lanes: Vec<Box<dyn Lane>> = Vec::new();
+    for (index, stream) in run.streams.iter().enumerate() {
+        let ops = OpStream::new(stream, run.seed);
+        for lane in 0..stream.workers {
+            let place = (index as u32, lane);
+            let assigned = Assigned {
+                lane,
+                queue_depth: stream.queue_depth,
+                interval_ns: run.phases.interval_ns,
+                end_ns: run.phases.total_ns(),
+                operation_deadline_ns: run.operation_deadline_ns,
+            };
+            let (depth, workers) = (stream.queue_depth, stream.workers);
+            let (ops, data) = (ops.clone(), data(index, stream));
+            lanes.push(match stream.arrival {
+                Arrival::Closed { think_time_ns: 0 } => {
+                    SimLane::boxed(place, assigned, ops, Closed, data)
+                }
+                Arrival::Closed { think_time_ns } => {
+                    SimLane::boxed(place, assigned, ops, Thinking::new(think_time_ns, depth), data)
+                }
+                Arrival::Constant { offered_rate } => {
+                    let instants = ConstantInstants::new(offered_rate, lane, workers);
+                    SimLane::boxed(place, assigned, ops, Open::new(instants), data)
+                }
+                Arrival::Poisson { offered_rate } => {
+                    let instants = PoissonInstants::new(run.seed, offered_rate, lane, workers);
+                    SimLane::boxed(place, assigned, ops, Open::new(instants), data)
+                }
+            });
+        }
+    }
+    lanes
+}
+
+/// The workers' parts as the intervals of the host, as the engine's collector builds them.
+pub(crate) fn intervals(run: &Run, ended: Vec<((u32, u32), Vec<Part>)>) -> Vec<Interval> {
+    let count = ended.iter().map(|(_, parts)| parts.len()).max().unwrap_or(0);
+    let mut intervals: Vec<Interval> = (0..count)
+        .map(|index| {
+            let start_ns = index as u64 * run.phases.interval_ns;
+            Interval {
+                index: index as u32,
+                start_ns,
+                end_ns: start_ns,
+                streams: vec![StreamInterval::default(); run.streams.len()],
+                ..Interval::default()
+            }
+        })
+        .collect();
+    for ((stream, lane), parts) in ended {
+        for interval in &mut intervals {
+            interval.workers.push(WorkerInterval { stream, lane, cpu_ns: 0 });
+        }
+        let mut before: Vec<ConnectionCounters> = Vec::new();
+        for (interval, part) in intervals.iter_mut().zip(parts) {
+            interval.end_ns = interval.end_ns.max(part.end_ns);
+            interval.streams[stream as usize].merge(&part.counted);
+            let interval_ns = part.end_ns.saturating_sub(interval.start_ns);
+            for (number, after) in part.connections.iter().enumerate() {
+                interval.connections.push(ConnectionInterval {
+                    stream,
+                    lane,
+                    number: number as u32,
+                    ..ConnectionInterval::between(before.get(number), after, interval_ns)
+                });
+            }
+            before = part.connections;
+        }
+    }
+    for stream in intervals.iter().flat_map(|interval| &interval.streams) {
+        assert!(stream.is_balanced(), "issued = completed + failed + outstanding: {stream:?}");
+    }
+    intervals
+}
+
+struct SimLane<S, D> {
+    place: (u32, u32),
+    worker: Worker<S, D, SimHandover>,
+    done: Vec<Completion>,
+    parts: Rc<RefCell<Vec<Part>>>,
+}
+
+impl<S: Schedule + 'static, D: Findings + 'static> SimLane<S, D> {
+    fn boxed(
+        place: (u32, u32),
+        assigned: Assigned,
+        ops: OpStream,
+        schedule: S,
+        data: D,
+    ) -> Box<dyn Lane> {
+        let parts = Rc::new(RefCell::new(Vec::new()));
+        let spare = Some(Box::default());
+        let handover = SimHandover { open: S::OPEN, spare, parts: Rc::clone(&parts) };
+        let done = Vec::with_capacity(assigned.queue_depth as usize);
+        let worker =
+            Worker::new(assigned, ops, Steps::own(), schedule, data, handover, Box::default());
+        Box::new(SimLane { place, worker, done, parts })
+    }
+}
+
+impl<S: Schedule, D: Findings> Lane for SimLane<S, D> {
+    fn turn(&mut self, now_ns: u64, stopped_ns: Option<u64>, target: &mut dyn Target) -> Next {
+        let target = &mut Through(target);
+        target.reap(Wait::Look, &mut self.done).expect("a simulated target is never gone");
+        self.worker.complete(now_ns, &mut self.done, target);
+        if let Some(stopped_ns) = stopped_ns {
+            self.worker.end_at(stopped_ns);
+        }
+        let give_up_ns = stopped_ns.map_or(u64::MAX, |stopped_ns| stopped_ns + GRACE_NS);
+        let is_overdue = self.worker.is_overdue(now_ns);
+        if is_overdue || now_ns >= give_up_ns {
+            let reason = if is_overdue { ErrorKind::Deadline } else { ErrorKind::LeftBehind };
+            let oldest = self.worker.give_up(now_ns, reason);
+            self.worker.close(now_ns, target);
+            let (stream, lane) = self.place;
+            let told = |Slot { issued_ns, op, .. }| NotReturned { stream, lane, issued_ns, op };
+            let end = if is_overdue { Next::Overdue } else { Next::LeftBehind };
+            return end(oldest.into_iter().map(told).collect());
+        }
+        self.worker.issue_due(now_ns, target).expect("a simulated target is never gone");
+        if self.worker.is_finished(now_ns) {
+            self.worker.close(now_ns, target);
+            return Next::Ended;
+        }
+        Next::At(self.worker.wake_ns(now_ns).min(give_up_ns))
+    }
+
+    fn place(&self) -> (u32, u32) {
+        self.place
+    }
+
+    fn failed(&self) -> u64 {
+        self.parts.borrow().iter().map(|part| part.counted.failed()).sum()
+    }
+
+    fn end(self: Box<Self>) -> Ended {
+        let mismatches = self.worker.into_data().mismatches();
+        Ended { place: self.place, parts: self.parts.take(), mismatches }
+    }
+}
+
+/// A worker takes a target of a type that is known; this is one for all of them.
+struct Through<'a>(&'a mut dyn Target);
+
+impl Target for Through<'_> {
+    fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError> {
+        self.0.submit(tag, op)
+    }
+
+    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+        self.0.reap(wait, done)
+    }
+
+    fn buffer(&mut self, tag: u32) -> Option<&mut [u8]> {
+        self.0.buffer(tag)
+    }
+
+    fn connections(&mut self) -> &[ConnectionCounters] {
+        self.0.connections()
+    }
+}
+
+/// What one worker counted in one interval.
+pub(crate) struct Part {
+    end_ns: u64,
+    counted: StreamInterval,
+    connections: Vec<ConnectionCounters>,
+}
+
+/// Counts a full tally out at once, so that one spare is enough.
+struct SimHandover {
+    open: bool,
+    spare: Option<Box<Tally>>,
+    parts: Rc<RefCell<Vec<Part>>>,
+}
+
+impl Handover for SimHandover {
+    fn empty(&mut self) -> Option<Box<Tally>> {
+        self.spare.take()
+    }
+
+    fn full(&mut self, mut tally: Box<Tally>, end_ns: u64) {
+        let mut parts = self.parts.borrow_mut();
+        assert_eq!(tally.index as usize, parts.len(), "tallies come in order");
+        let mut counted = StreamInterval::default();
+        tally.drain_into(self.open, &mut counted);
+        parts.push(Part { end_ns, counted, connections: tally.connections().to_vec() });
+        self.spare = Some(tally);
+    }
+}
