@@ -24,7 +24,8 @@ pub struct Wire {
     pub bytes_per_s: Option<u64>,
     /// How the stream is cut.
     pub pieces: Pieces,
-    /// Bytes that a connection holds in each direction, sent and not taken yet.
+    /// Bytes that a connection holds in each direction, sent and not taken yet; the sender knows
+    /// at once when there is room again.
     pub window_bytes: usize,
     /// When nothing goes over it, in order and apart from one another.
     pub down: Vec<Down>,

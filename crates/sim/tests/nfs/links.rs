@@ -1,0 +1,153 @@
+//! Connections that are lost, and streams that arrive in pieces.
+
+use sim::nfs_world::{Client, Data, Happening, Setup, Which, simulate};
+use sim::tap::Tapping;
+use sim::wire::{Down, Pieces, Wire};
+use volume::delay::Distribution;
+use workload::op::OpKind;
+use workload::plan::Stream;
+
+use crate::setups::{
+    CLOSED, MS, S, SEEDS, US, VOLUME, assert_whole, calls, kind, repeats, run, size, small, stream,
+    volume, volume_of, whole,
+};
+
+#[test]
+fn lost_connections_lose_no_operation_and_each_repeated_call_keeps_its_xid() {
+    for seed in SEEDS {
+        let happenings = vec![
+            (S / 2, Happening::Lose(Which::One(1))),
+            (S, Happening::Lose(Which::All)),
+            (S + 300 * US, Happening::Lose(Which::All)),
+        ];
+        let setup = Setup {
+            happenings,
+            client: Client::of(4),
+            wire: Wire::of_delay(100 * US),
+            data: Data::Verified { seed: 5 },
+            tapping: Some(Tapping::default()),
+            ..Setup::new(volume(None, 2 * MS), VOLUME)
+        };
+        let stream = Stream {
+            read_permille: 600,
+            working_set: small(2, 4 << 20),
+            fsync_every_writes: Some(20),
+            ..stream(CLOSED, 32)
+        };
+        let simulated = simulate(&run(vec![stream], 2 * S, S / 4), &setup, seed);
+        assert_whole(&simulated);
+        let record = &simulated.record;
+        let (reconnects, replays) = repeats(record);
+        assert_eq!(reconnects, 1 + 4 + 4);
+        assert!(replays > 30, "{replays} calls were sent again");
+
+        // Each call that was made is one xid, however often it was sent.
+        let made: u64 = OpKind::ALL.into_iter().map(|kind| calls(record, kind, None).calls).sum();
+        assert_eq!(made, simulated.tapped.calls.len() as u64);
+        // What came again had been sent again; some had not arrived the first time.
+        let again = simulated.tapped.arrived() - made;
+        assert!(again > 0 && again <= replays, "{again} of {replays}");
+        // The service saw exactly what arrived, and answered all that it did not drop.
+        let seen = &simulated.snapshot.volumes[0].counters;
+        assert_eq!(seen.arrived, simulated.tapped.arrived());
+        assert_eq!(seen.arrived, seen.completed() + seen.dropped);
+        assert!(seen.dropped > 0 && seen.dropped <= replays);
+        assert_eq!(
+            analysis::witness::Told::of(record).differences(&record.witness.unwrap()),
+            [""; 0]
+        );
+
+        // The gap: who was lost twice without an answer in between waits 50 ms before the third
+        // connection, then the time to make it and that of the call.
+        let most_ns = kind(record, OpKind::Read).response.max_ns;
+        assert!((52 * MS..57 * MS).contains(&most_ns), "{most_ns} ns");
+    }
+}
+
+#[test]
+fn a_link_that_is_down_longer_than_the_client_waits_is_got_over() {
+    for seed in SEEDS {
+        let down = vec![Down { from_ns: S, until_ns: 4 * S }];
+        let setup = Setup {
+            wire: Wire { down, ..Wire::of_delay(100 * US) },
+            client: Client { timeo_ns: S, ..Client::of(3) },
+            data: Data::Verified { seed: 5 },
+            ..Setup::new(volume(None, MS), VOLUME)
+        };
+        let stream =
+            Stream { read_permille: 500, working_set: small(2, 4 << 20), ..stream(CLOSED, 12) };
+        let simulated = simulate(&run(vec![stream], 6 * S, S), &setup, seed);
+        assert_whole(&simulated);
+        let (reconnects, replays) = repeats(&simulated.record);
+        assert!(reconnects >= 3 && replays >= 12, "{reconnects} {replays}");
+        let most_ns = kind(&simulated.record, OpKind::Read).response.max_ns;
+        assert!((3 * S..4 * S).contains(&most_ns), "{most_ns} ns");
+        let completed: Vec<u64> =
+            simulated.record.intervals.iter().map(|i| i.streams[0].completed()).collect();
+        assert_eq!(completed[2..4], [0, 0]);
+        assert!(completed[5] > 9000, "{completed:?}");
+    }
+}
+
+#[test]
+fn streams_may_be_cut_anywhere_and_connections_overtake_one_another() {
+    let all = [
+        Pieces::Every { bytes: 1 },
+        Pieces::Every { bytes: 3 },
+        Pieces::Every { bytes: 1448 },
+        Pieces::Random { most_bytes: 7 },
+        Pieces::Random { most_bytes: 9000 },
+    ];
+    for (pieces, seed) in all.into_iter().zip([1, 2, 3, 4, 5]) {
+        // Replies leave in any order, and arrive in any over different connections.
+        let time = Distribution::lognormal(MS, 10 * MS).unwrap();
+        let setup = Setup {
+            wire: Wire { pieces, jitter_ns: 3 * MS, ..Wire::of_delay(50 * US) },
+            client: Client::of(4),
+            data: Data::Verified { seed: 5 },
+            ..Setup::new(volume_of(None, None, time), VOLUME)
+        };
+        let stream = Stream {
+            read_permille: 500,
+            transfer_sizes: [size(512), size(4608)].concat(),
+            working_set: small(2, 1 << 20),
+            fsync_every_writes: Some(10),
+            ..stream(CLOSED, 16)
+        };
+        let simulated = simulate(&run(vec![stream], S / 5, S / 10), &setup, seed);
+        assert_whole(&simulated);
+        assert!(whole(&simulated.record, 0).completed() > 300, "{pieces:?}");
+        crate::witness::assert_agree(&simulated);
+    }
+}
+
+#[test]
+fn a_window_that_is_smaller_than_a_message_and_a_thin_line_are_filled_and_no_more() {
+    for (seed, window_bytes) in SEEDS.into_iter().zip([1000, 65536, 4 << 20]) {
+        // 16 MiB/s in each direction, and 1 ms there and back.
+        let setup = Setup {
+            wire: Wire {
+                bytes_per_s: Some(16 << 20),
+                window_bytes,
+                pieces: Pieces::Every { bytes: 1448 },
+                ..Wire::of_delay(500 * US)
+            },
+            data: Data::Verified { seed: 5 },
+            ..Setup::new(volume(None, 0), VOLUME)
+        };
+        let stream = Stream {
+            transfer_sizes: size(32768),
+            working_set: small(1, 4 << 20),
+            ..stream(CLOSED, 16)
+        };
+        let simulated = simulate(&run(vec![stream], 2 * S, S / 2), &setup, seed);
+        assert_whole(&simulated);
+        // A window is on its way for the delay and for as long as the line takes for it; the line
+        // is never more than full.
+        let window_mib = window_bytes as f64 / crate::setups::MIB;
+        let of_window = window_mib / (0.0005 + window_mib / 16.0);
+        let seen = crate::setups::throughput(&simulated.record, 0, 1..4);
+        let expected = if window_bytes < 65536 { of_window } else { 16.0 };
+        assert!(seen <= expected && seen > 0.9 * expected, "{seen} MiB/s, not {expected}");
+    }
+}
