@@ -99,6 +99,8 @@ pub(super) struct Core {
     /// Calls that were answered NFS3ERR_JUKEBOX.
     pub(super) jukebox: List,
     pub(super) turn: usize,
+    /// Calls outstanding on all connections.
+    pub(super) outstanding: usize,
     pub(super) now_ns: u64,
     /// When [`Core::advance`] has something to do, at the latest.
     pub(super) next_ns: u64,
@@ -166,6 +168,7 @@ impl Core {
             waiting: List::EMPTY,
             jukebox: List::EMPTY,
             turn: 0,
+            outstanding: 0,
             now_ns: 0,
             verifiers: [None; 2],
             epoch: 0,

@@ -31,23 +31,33 @@ impl Core {
         }
     }
 
-    /// The next connection that is up and has room; one that is down where none is up.
+    /// The next connection in turn; one that has more calls outstanding than the mean is passed over,
+    /// as nconnect of the Linux client does (net/sunrpc/xprtmultipath.c). It keeps its turn for as
+    /// long as it has less than the mean: what is issued after a batch of replies goes out together,
+    /// over the connection that has just become free.
     pub(super) fn next_in_turn(&mut self) -> Option<usize> {
         let all = self.flows.len();
-        let mut down = None;
+        let mut least = None;
         for step in 0..all {
-            let flow = (self.turn + step) % all;
-            if self.flows[flow].client.room() == 0 {
+            let place = (self.turn + step) % all;
+            let flow = &self.flows[place];
+            if flow.client.room() == 0 {
                 continue;
             }
-            if self.flows[flow].link == Link::Up {
-                self.turn = (flow + 1) % all;
-                return Some(flow);
+            let own = flow.client.outstanding();
+            if flow.link == Link::Up && own * all <= self.outstanding {
+                let stays = (own + 1) * all <= self.outstanding + 1;
+                self.turn = if stays { place } else { (place + 1) % all };
+                return Some(place);
             }
-            down = down.or(Some(flow));
+            let rank = (flow.link != Link::Up, own);
+            if least.is_none_or(|(least, _)| rank < least) {
+                least = Some((rank, place));
+            }
         }
-        self.turn = down.map_or(self.turn, |flow| (flow + 1) % all);
-        down
+        let (_, place) = least?;
+        self.turn = (place + 1) % all;
+        Some(place)
     }
 
     pub(super) fn least_outstanding(&mut self) -> Option<usize> {
@@ -89,6 +99,7 @@ impl Core {
         };
         flow.begin(slot.expect("the connection has room"), index);
         counters.kinds[kind as usize].calls += 1;
+        self.outstanding += 1;
         if !flow.is_listed {
             flow.is_listed = true;
             self.unsent.push(place as u32);

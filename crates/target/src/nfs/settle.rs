@@ -39,6 +39,7 @@ impl Core {
                 Ok(None) => return true,
                 Err(_) => return false,
             };
+            self.outstanding -= 1;
             let slot = reply.slot;
             let (index, was_sent) = (call_of[slot as usize], is_sent[slot as usize]);
             let call = &self.calls[index];

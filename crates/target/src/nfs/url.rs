@@ -16,7 +16,7 @@ use super::url_text::{decode, encode};
 /// How operations are dealt out to the connections of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// To one after the other.
+    /// To one after the other, passing over those that have more than the mean outstanding.
     #[default]
     RoundRobin,
     /// All of one file to one connection.
