@@ -31,10 +31,10 @@ impl Core {
         }
     }
 
-    /// The next connection in turn; one that has more calls outstanding than the mean is passed over,
-    /// as nconnect of the Linux client does (net/sunrpc/xprtmultipath.c). It keeps its turn for as
-    /// long as it has less than the mean: what is issued after a batch of replies goes out together,
-    /// over the connection that has just become free.
+    /// The next connection in turn; one that has more calls outstanding than the mean is passed
+    /// over, as nconnect of the Linux client does (net/sunrpc/xprtmultipath.c). It keeps its turn
+    /// for as long as it has less than the mean: what is issued after a batch of replies goes out
+    /// together, over the connection that has just become free.
     pub(super) fn next_in_turn(&mut self) -> Option<usize> {
         let all = self.flows.len();
         let mut least = None;

@@ -31,6 +31,9 @@ const WIRE_BITS_PER_S: f64 = 200e6;
 const PAYLOAD_SHARE: f64 = 1448.0 / 1514.0;
 
 /// How far from the wire's rate what is measured may be.
+/// A machine that is busy with other tests makes the pace slower than the wire is, never faster: the
+/// fastest of so many attempts is what is held against the wire.
+const ATTEMPTS: usize = 5;
 const TOLERANCE: f64 = 0.05;
 
 const SERVICE: Ipv4Addr = Ipv4Addr::new(10, 213, 0, 1);
@@ -161,20 +164,25 @@ fn pace(instants: &[Instant]) -> f64 {
 fn the_wires_rate_is_what_reading_and_writing_find() {
     let wire = Wire::new();
     let running = wire.service();
+    let wanted = WIRE_BITS_PER_S / 8.0 * PAYLOAD_SHARE;
     let (written, read_back) = Wire::within(&wire.client, || {
         let mut target = file(4);
-        let mut paces = Vec::new();
+        let mut paces = [0.0f64; 2];
         let writes: Vec<Op> = places(1000).map(|at| write(at, TRANSFER_BYTES)).collect();
         let reads: Vec<Op> = places(1000).map(|at| read(at, TRANSFER_BYTES)).collect();
-        for ops in [writes, reads] {
-            let mut instants = Vec::with_capacity(ops.len());
-            let results = all(&mut target, &ops, 16, |_, _| instants.push(Instant::now()));
-            assert!(results.iter().all(|result| *result == TRANSFER_BYTES as i32));
-            paces.push(pace(&instants));
+        for _ in 0..ATTEMPTS {
+            for (ops, best) in [&writes, &reads].into_iter().zip(&mut paces) {
+                let mut instants = Vec::with_capacity(ops.len());
+                let results = all(&mut target, ops, 16, |_, _| instants.push(Instant::now()));
+                assert!(results.iter().all(|result| *result == TRANSFER_BYTES as i32));
+                *best = best.max(pace(&instants));
+            }
+            if paces.iter().all(|pace| pace / wanted >= 1.0 - TOLERANCE) {
+                break;
+            }
         }
         (paces[0], paces[1])
     });
-    let wanted = WIRE_BITS_PER_S / 8.0 * PAYLOAD_SHARE;
     for (what, pace) in [("written", written), ("read", read_back)] {
         let ratio = pace / wanted;
         assert!((ratio - 1.0).abs() <= TOLERANCE, "{what}: {ratio:.3} of what the wire carries");
