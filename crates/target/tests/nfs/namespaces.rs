@@ -30,10 +30,10 @@ const WIRE_BITS_PER_S: f64 = 200e6;
 /// 1514 bytes. The rest of what does not count (heads of replies) is less than a percent.
 const PAYLOAD_SHARE: f64 = 1448.0 / 1514.0;
 
-/// How far from the wire's rate what is measured may be.
-/// A machine that is busy with other tests makes the pace slower than the wire is, never faster: the
-/// fastest of so many attempts is what is held against the wire.
+/// A machine that is busy with other tests makes the pace slower than the wire is, never faster:
+/// the fastest of so many attempts is what is held against the wire.
 const ATTEMPTS: usize = 5;
+/// How far from the wire's rate what is measured may be.
 const TOLERANCE: f64 = 0.05;
 
 const SERVICE: Ipv4Addr = Ipv4Addr::new(10, 213, 0, 1);
