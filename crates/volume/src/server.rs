@@ -112,6 +112,8 @@ pub struct Server {
     /// Connections with input that can be worked on without waiting for anything.
     unfinished: Vec<Place>,
     due: Vec<Due>,
+    /// When the replies that the last [`Server::advance`] let go had been due.
+    released_ns: Vec<u64>,
     reply: Reply,
     spare: Vec<Reply>,
 }
@@ -182,6 +184,7 @@ impl Server {
             ready: Vec::new(),
             unfinished: Vec::new(),
             due: Vec::new(),
+            released_ns: Vec::new(),
             reply: Reply::new(),
             spare: Vec::new(),
         };
@@ -294,6 +297,7 @@ impl Server {
     /// Does everything that is due by `now_ns`, goes on with input that was kept, and makes safe
     /// what replies promise: they must not be sent before.
     pub fn advance(&mut self, now_ns: u64) {
+        self.released_ns.clear();
         self.let_go(now_ns);
         self.go_on_all(now_ns);
         if self.is_dirty {
@@ -328,6 +332,19 @@ impl Server {
                 connection.put_back(kept, done);
             }
             self.note(place);
+        }
+    }
+
+    /// Whether the last [`Server::advance`] let replies go that were held.
+    pub const fn has_released(&self) -> bool {
+        !self.released_ns.is_empty()
+    }
+
+    /// What the last [`Server::advance`] let go has been sent, as far as its connections take it:
+    /// how late is noted.
+    pub fn left(&mut self, now_ns: u64) {
+        for due_ns in self.released_ns.drain(..) {
+            self.service.left(now_ns, due_ns);
         }
     }
 
@@ -483,6 +500,7 @@ impl Server {
             moved.position = position;
         }
         connection.send(&mut reply);
+        self.released_ns.push(due.due_ns);
         self.service.answered(due, bytes, failed);
         self.save(reply);
         self.note(at);

@@ -323,6 +323,11 @@ impl Service {
         self.witness.completed(due.origin, &answer);
     }
 
+    /// A reply that had been due at `due_ns` is on its way.
+    pub fn left(&mut self, now_ns: u64, due_ns: u64) {
+        self.witness.left(now_ns.saturating_sub(due_ns));
+    }
+
     /// A request that was due gets no answer, because its connection is gone.
     pub fn dropped(&mut self, due: &Due) {
         self.witness.dropped(due.origin);

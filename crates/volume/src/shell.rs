@@ -8,6 +8,7 @@
 //! ever if nothing is due.
 
 mod event_loop;
+mod haste;
 mod http;
 mod poll;
 mod snapshot;

@@ -7,11 +7,13 @@
 
 mod book;
 mod counters;
+mod lateness;
 mod procedure;
 
 pub use book::{Folded, Named, Subject};
 pub(crate) use counters::DELAY_EDGES_NS;
 pub use counters::{Answer, Counters, GAP_BUCKETS};
+pub use lateness::Lateness;
 pub(crate) use procedure::PROCEDURES;
 
 pub use procedure::Procedure;
@@ -38,6 +40,7 @@ pub struct Witness {
     volumes: Book,
     flows: Book,
     clients: Book,
+    lateness: Lateness,
 }
 
 /// Everything that the book holds at one instant, as plain values.
@@ -63,6 +66,7 @@ impl Default for Witness {
             volumes: Book::new(CLOSED_KEPT, true),
             flows: Book::new(CLOSED_KEPT, false),
             clients: Book::new(CLOSED_KEPT, false),
+            lateness: Lateness::default(),
         }
     }
 }
@@ -144,6 +148,16 @@ impl Witness {
     /// Its answer goes.
     pub fn completed(&mut self, origin: Origin, answer: &Answer) {
         self.each(origin, |counters| counters.complete(answer));
+    }
+
+    /// A reply that was held left so late.
+    pub fn left(&mut self, late_ns: u64) {
+        self.lateness.add(late_ns);
+    }
+
+    /// How late replies that were held left, of all volumes together.
+    pub const fn lateness(&self) -> &Lateness {
+        &self.lateness
     }
 
     /// A request that came gets no answer, because its connection is gone.

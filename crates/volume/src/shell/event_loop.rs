@@ -11,7 +11,9 @@ use std::time::Instant;
 
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
+use rustix::time::{ClockId, clock_gettime};
 
+use super::haste::Haste;
 use super::http::{Answer, Conversation, Waits};
 use super::poll::{Events, Interest, Poll, Waker};
 use super::{Command, Snapshot};
@@ -77,6 +79,7 @@ struct Socket {
 #[derive(Debug)]
 pub(super) struct EventLoop {
     poll: Poll,
+    haste: Haste,
     server: Server,
     listening: Vec<Listening>,
     waker: Waker,
@@ -118,6 +121,7 @@ impl EventLoop {
         }
         Ok(EventLoop {
             poll,
+            haste: Haste::new(),
             server,
             listening,
             waker,
@@ -140,6 +144,7 @@ impl EventLoop {
             let timeout_ns = self.timeout_ns();
             let count = self.poll.wait(&mut events, timeout_ns)?;
             let now_ns = self.now_ns();
+            self.haste.woke(now_ns, count > 0);
             self.turns += 1;
             for index in 0..count {
                 let happened = events.happened(index);
@@ -175,8 +180,12 @@ impl EventLoop {
             while let Some(conn) = self.touched.pop() {
                 self.settle(now_ns, conn);
             }
+            if self.server.has_released() {
+                self.server.left(self.now_ns());
+            }
         }
     }
+
     /// The connection of this number, unless it was closed earlier in this turn.
     fn conn(&self, number: u64) -> Option<Conn> {
         let index = (number & !CLASS) as usize;
@@ -192,7 +201,8 @@ impl EventLoop {
     fn timeout_ns(&mut self) -> Option<u64> {
         let due_ns = [self.server.next_ns(), self.resting_until_ns].into_iter().flatten().min()?;
         // What was done since the turn's reading of the clock took time too.
-        Some(if due_ns == 0 { 0 } else { due_ns.saturating_sub(self.now_ns()) })
+        let now_ns = self.now_ns();
+        Some(self.haste.wait_ns(now_ns, due_ns))
     }
 
     /// Does what other threads ask for.
@@ -228,6 +238,7 @@ impl EventLoop {
             connections: self.server.connections(),
             held: self.server.held(),
             turns: self.turns,
+            processor_ns: processor_ns(),
         }
     }
 
@@ -411,6 +422,12 @@ impl EventLoop {
             _ => Answer::not_found("/metrics and /stat.json"),
         }
     }
+}
+
+/// The processor time that this thread has used.
+fn processor_ns() -> u64 {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
 }
 
 /// Sends what a connection has, in one system call where its socket takes it; true if it does not.

@@ -24,6 +24,8 @@ pub struct Snapshot {
     pub held: usize,
     /// Turns of the loop since it began; an idle service makes none.
     pub turns: u64,
+    /// Processor time that the thread that serves has used since it began, in nanoseconds.
+    pub processor_ns: u64,
 }
 
 impl Snapshot {
@@ -38,6 +40,16 @@ impl Snapshot {
     fn write_json(&self, out: &mut String) -> fmt::Result {
         let Snapshot { now_ns, connections, held, .. } = self;
         write!(out, "{{\"now_ns\":{now_ns},\"connections\":{connections},\"held\":{held}")?;
+        write!(out, ",\"processor_ns\":{}", self.processor_ns)?;
+        let late = self.witness.lateness();
+        write!(out, ",\"late\":{{\"count\":{},\"max_ns\":{}", late.count(), late.max_ns())?;
+        for (key, fraction) in [("p50_ns", 0.5), ("p99_ns", 0.99), ("p999_ns", 0.999)] {
+            match late.percentile_ns(fraction) {
+                Some(ns) => write!(out, ",\"{key}\":{ns}")?,
+                None => write!(out, ",\"{key}\":null")?,
+            }
+        }
+        out.push('}');
         let account = self.account.account();
         list(out, "volumes", self.witness.volumes(), |out, name| {
             let Some(volume) = account.volume(name) else { return Ok(()) };
