@@ -4,6 +4,7 @@ mod harness;
 
 mod connections;
 mod hostile;
+mod late;
 mod pressure;
 mod questions;
 mod reload;
