@@ -1,0 +1,324 @@
+//! A service, a load on one of its volumes, and what both sides say of it.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use analysis::load_point::Summary;
+use cloud::catalog::Catalog;
+use engine::drive::Stop;
+use engine::place::{NfsPlace, Place};
+use engine::run::{Request, run};
+use metrics::interval::Interval;
+use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
+use nfs3::arguments::createhow3;
+use nfs3::types::{sattr3, set_time};
+use target::nfs::Session;
+use units::Bytes;
+use volume::config::{self, Config};
+use volume::shell::{Options, Running, Snapshot};
+use volume::witness::Counters;
+use workload::arrival::Arrival;
+use workload::data::DataPattern;
+use workload::pattern::AccessPattern;
+use workload::plan::{
+    EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
+};
+
+pub(crate) const MIB: u64 = 1 << 20;
+pub(crate) const MS: u64 = 1_000_000;
+const FILE_BYTES: u64 = 16 * MIB;
+
+/// One test at a time: they measure, and the machine may have two processors.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Account and pools around `more`, which has volumes, limits and delays.
+pub(crate) fn described(more: &str) -> Config {
+    described_with(more, &mut |name| Err(format!("there is no {name}")))
+}
+
+pub(crate) fn described_with(
+    more: &str,
+    open: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Config {
+    let text = format!(
+        "[account]\ncapacity_quota = \"400TiB\"\ncool_down = \"0s\"\n\
+         [[pool]]\nname = \"standard\"\nservice_level = \"standard\"\nsize = \"50TiB\"\n\
+         qos = \"auto\"\n\
+         [[pool]]\nname = \"premium\"\nservice_level = \"premium\"\nsize = \"50TiB\"\n\
+         qos = \"auto\"\n\
+         [[pool]]\nname = \"ultra\"\nservice_level = \"ultra\"\nsize = \"50TiB\"\nqos = \"auto\"\n\
+         [[pool]]\nname = \"manual\"\nservice_level = \"ultra\"\nsize = \"50TiB\"\n\
+         qos = \"manual\"\n{more}"
+    );
+    config::parse(&text, "volumes.toml", &Catalog::embedded(), open)
+        .unwrap_or_else(|mistakes| panic!("{mistakes:#?}"))
+}
+
+pub(crate) fn service(config: Config) -> Running {
+    Running::start(Options {
+        config,
+        catalog: Catalog::embedded(),
+        memory: Bytes::gib(1),
+        data: None,
+        portmapper: None,
+        metrics: None,
+        connections_max: 2000,
+        log: Box::new(|_| ()),
+    })
+    .expect("start the service")
+}
+
+/// What is sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Load {
+    pub(crate) volume: &'static str,
+    pub(crate) nconnect: u32,
+    pub(crate) queue_depth: u32,
+    pub(crate) read_permille: u16,
+    pub(crate) transfer_bytes: u64,
+    pub(crate) fsync_every_writes: Option<u32>,
+    pub(crate) phases: Phases,
+}
+
+/// Reads of 8 KiB over one connection: 600 ms to use up the burst and settle, 2 s measured. At 16
+/// MiB/s so many outstanding last for 60 ms in which the generator may be kept from the processor.
+pub(crate) const LOAD: Load = Load {
+    volume: "vol1",
+    nconnect: 1,
+    queue_depth: 128,
+    read_permille: 1000,
+    transfer_bytes: 8192,
+    fsync_every_writes: None,
+    phases: Phases { warm_up_ns: 600 * MS, measure_ns: 2000 * MS, interval_ns: 100 * MS },
+};
+
+impl Load {
+    /// The window's intervals: the number of the first, and of the first after it.
+    pub(crate) fn window(&self) -> (u32, u32) {
+        self.phases.window()
+    }
+
+    fn run(&self) -> Run {
+        Run {
+            index: 0,
+            variant: "test".to_owned(),
+            parameters: Vec::new(),
+            repeat: 0,
+            seed: 1,
+            streams: vec![Stream {
+                name: "main".to_owned(),
+                read_permille: self.read_permille,
+                transfer_sizes: vec![WeightedSize { size_bytes: self.transfer_bytes, weight: 1 }],
+                access_pattern: AccessPattern::Uniform,
+                working_set: WorkingSet {
+                    files: 1,
+                    file_size_bytes: FILE_BYTES,
+                    area_bytes: FILE_BYTES,
+                },
+                queue_depth: self.queue_depth,
+                workers: 1,
+                arrival: Arrival::Closed { think_time_ns: 0 },
+                direct: false,
+                dsync: false,
+                write_stability: None,
+                fsync_every_writes: self.fsync_every_writes,
+                data: DataPattern::default(),
+            }],
+            phases: self.phases,
+            tolerated_errors: 0,
+            operation_deadline_ns: 20_000 * MS,
+        }
+    }
+
+    /// Does the load to its end; `edge` hears of every interval, with its number, when it is over.
+    pub(crate) fn on(&self, running: &Running, mut edge: impl FnMut(u32)) -> Measured {
+        let port = running.addresses()[0].port();
+        let nconnect = self.nconnect;
+        let volume = self.volume;
+        let url = format!(
+            "nfs://127.0.0.1:{port}/{volume}?mountport={port}&nconnect={nconnect}\
+             &policy=least-outstanding"
+        );
+        let mut session = Session::open(&url.parse().expect("a good URL")).expect("mount");
+        let attributes = sattr3 {
+            mode: Some(0o644),
+            uid: None,
+            gid: None,
+            size: Some(FILE_BYTES),
+            atime: set_time::DONT_CHANGE,
+            mtime: set_time::DONT_CHANGE,
+        };
+        let created = session.create(&session.root(), b"data", createhow3::UNCHECKED(attributes));
+        let (file, _) = created.expect("make a file");
+        let run_ = self.run();
+        let place = NfsPlace {
+            mounted: Arc::clone(session.mounted()),
+            files: vec![(run_.streams[0].file_set(), vec![file])],
+        };
+        let request = Request {
+            assignment: &run_.split(1).pop().expect("one share"),
+            place: Place::Nfs(place),
+            engine: EngineChoice::NfsClient,
+            pin: false,
+            verify: false,
+            data_seed: 1,
+        };
+        let before = running.snapshot().expect("a snapshot");
+        let mut intervals: Vec<Interval> = Vec::new();
+        let ended = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+            let number = interval.index;
+            intervals.push(interval);
+            edge(number);
+            ControlFlow::Continue(())
+        });
+        let ended = ended.expect("the run can be done");
+        assert_eq!(ended.outcome, Outcome::Done, "{ended:?}");
+        let after = running.snapshot().expect("a snapshot");
+        let record = RunRecord {
+            run: run_,
+            started_unix_ms: 0,
+            intervals,
+            warnings: Vec::new(),
+            witness: None,
+            outcome: ended.outcome,
+        };
+        Measured { volume, record, before, after }
+    }
+}
+
+impl Load {
+    /// Does the load; beside what was measured the bytes per second that the service counted in
+    /// the window, by its own clock.
+    pub(crate) fn in_window(&self, running: &Running) -> (Measured, f64) {
+        let (first, end) = self.window();
+        let mut looks = Vec::new();
+        let measured = self.on(running, |interval| {
+            if interval + 1 == first || interval + 1 == end {
+                looks.push(running.snapshot().expect("a snapshot"));
+            }
+        });
+        measured.assert_flawless();
+        let counted = witnessed(&looks[0], &looks[1], self.volume);
+        (measured, counted)
+    }
+}
+
+/// What a load gave.
+pub(crate) struct Measured {
+    volume: &'static str,
+    pub(crate) record: RunRecord,
+    /// What the service had seen when the run began.
+    pub(crate) before: Snapshot,
+    /// And when it had ended.
+    pub(crate) after: Snapshot,
+}
+
+impl Measured {
+    /// What analysis makes of it.
+    pub(crate) fn summary(&self) -> Summary {
+        let plan = Plan {
+            name: "test".to_owned(),
+            source: "test".to_owned(),
+            target: TargetSpec::Null,
+            engine: EngineChoice::NfsClient,
+            pin: false,
+            verify: false,
+            seed: 1,
+            data_seed: 1,
+            steps: vec![Step::Fixed(self.record.run.clone())],
+        };
+        let record = ExperimentRecord {
+            id: "test".to_owned(),
+            plan,
+            plan_hash: String::new(),
+            engine: EngineUsed { engine: EngineChoice::NfsClient, reason: String::new() },
+            environment: Vec::new(),
+            started_unix_ms: 0,
+            prepared: Vec::new(),
+            warnings: Vec::new(),
+            runs: vec![self.record.clone()],
+            outcome: Outcome::Done,
+        };
+        let mut findings = analysis::analyze(&record);
+        findings.load_points.remove(0).merged
+    }
+
+    /// Bytes per second in the window, as analysis says it.
+    pub(crate) fn throughput(&self) -> f64 {
+        self.summary().total.data.throughput.expect("a window").value
+    }
+
+    /// Nothing failed, and nothing was sent twice.
+    pub(crate) fn assert_flawless(&self) {
+        for interval in &self.record.intervals {
+            for stream in &interval.streams {
+                assert_eq!(stream.failed(), 0);
+                assert!(stream.is_balanced());
+            }
+            for connection in &interval.connections {
+                let again = (connection.reconnects, connection.replays, connection.retries);
+                assert_eq!(again, (0, 0, 0));
+            }
+        }
+        let failed = |snapshot: &Snapshot| counted(snapshot, self.volume).failed.iter().sum();
+        let (before, after): (u64, u64) = (failed(&self.before), failed(&self.after));
+        assert_eq!(after - before, 0);
+    }
+}
+
+/// What the service counted of a volume.
+pub(crate) fn counted(snapshot: &Snapshot, volume: &str) -> Counters {
+    let mut volumes = snapshot.witness.volumes();
+    let (_, counters) = volumes.find(|(name, _)| *name == volume).expect("the volume is listed");
+    counters.clone()
+}
+
+/// Bytes per second of a volume between two looks at the service, by the service's own clock.
+pub(crate) fn witnessed(from: &Snapshot, to: &Snapshot, volume: &str) -> f64 {
+    let bytes = |snapshot| {
+        let counters = counted(snapshot, volume);
+        counters.read_bytes + counters.written_bytes
+    };
+    (bytes(to) - bytes(from)) as f64 * 1e9 / (to.now_ns - from.now_ns) as f64
+}
+
+/// A figure that was seen: what it is of, bytes per second, what is set, and by what share it may
+/// be off.
+pub(crate) struct Seen {
+    pub(crate) what: String,
+    pub(crate) bytes_per_s: f64,
+    pub(crate) wanted: f64,
+    pub(crate) share: f64,
+}
+
+pub(crate) fn seen(what: impl Into<String>, bytes_per_s: f64, mib: u64, share: f64) -> Seen {
+    Seen { what: what.into(), bytes_per_s, wanted: (mib * MIB) as f64, share }
+}
+
+/// Fails unless every figure of `attempt` is as near as it must be: in the first of three attempts,
+/// or else in their median, because whoever else uses the machine can keep generator or service
+/// from it for longer than a queue lasts.
+#[track_caller]
+pub(crate) fn hold(mut attempt: impl FnMut() -> Vec<Seen>) {
+    let mut attempts: Vec<Vec<Seen>> = Vec::new();
+    while attempts.len() < 3 {
+        attempts.push(attempt());
+        if attempts[0].iter().all(|seen| off(seen.bytes_per_s, seen).abs() <= seen.share) {
+            return;
+        }
+    }
+    for (place, seen) in attempts[0].iter().enumerate() {
+        let mut all: Vec<f64> = attempts.iter().map(|one| one[place].bytes_per_s).collect();
+        all.sort_by(f64::total_cmp);
+        let (off, all) = (off(all[1], seen), all.iter().map(|one| one / MIB as f64));
+        let (all, wanted) = (all.collect::<Vec<f64>>(), seen.wanted / MIB as f64);
+        assert!(off.abs() <= seen.share, "{}: {all:?} MiB/s instead of {wanted}", seen.what);
+    }
+}
+
+fn off(bytes_per_s: f64, seen: &Seen) -> f64 {
+    bytes_per_s / seen.wanted - 1.0
+}
