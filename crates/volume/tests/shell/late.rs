@@ -18,7 +18,6 @@ fn with_ops(ops: &str) -> volume::config::Config {
 /// The figures are for whoever looks at them (`--release -- --nocapture`), for how late a thread is
 /// woken depends on who else wants the processor.
 #[test]
-#[expect(clippy::print_stdout, reason = "figures for whoever looks at them")]
 fn of_a_hundred_thousand_held_replies_each_leaves_in_its_turn_and_how_late_is_noted() {
     let running = Running::start(options(with_ops("1000k/s")).0).expect("start the service");
     let mut first = Connected::to(running.addresses()[0]);
