@@ -1,4 +1,4 @@
-//! Files of nfs-ganesha's exports, written and read over several connections, and compared.
+//! Files of foreign servers' exports, written and read over several connections, and compared.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use workload::plan::WriteStability;
 
 use crate::drive::{all, fill, fsync, read, write};
 use crate::ganesha::Ganesha;
+use crate::memfs::Memfs;
 
 const FILES: u32 = 4;
 const FILE_BYTES: u64 = 1 << 20;
@@ -21,11 +22,26 @@ fn is_as_written(op: &Op, memory: &[u8]) -> bool {
     expected == memory
 }
 
-fn written_is_read(url: &str, options: &str, stability: WriteStability) {
+/// In what servers differ.
+struct Server {
+    /// The size that files are made with. Some servers write nothing behind a file's end.
+    new_bytes: Option<u64>,
+    /// What a removed file's handle gets.
+    gone: i32,
+}
+
+const GANESHA: Server = Server { new_bytes: None, gone: -116 };
+const MEMFS: Server = Server { new_bytes: Some(FILE_BYTES), gone: -2 };
+
+fn written_is_read(server: Server, url: &str, options: &str, stability: WriteStability) {
     let url: NfsUrl = format!("{url}&{options}").parse().unwrap();
     let mut session = Session::open(&url).unwrap();
     let root = session.root();
-    let new = createhow3::UNCHECKED(sattr3 { mode: Some(0o600), ..sattr3::UNCHANGED });
+    let new = createhow3::UNCHECKED(sattr3 {
+        mode: Some(0o600),
+        size: server.new_bytes,
+        ..sattr3::UNCHANGED
+    });
     let files: Vec<_> = (0..FILES)
         .map(|file| session.create(&root, format!("f{file}").as_bytes(), new).unwrap().0)
         .collect();
@@ -66,21 +82,33 @@ fn written_is_read(url: &str, options: &str, stability: WriteStability) {
 
     session.remove(&root, b"f0").unwrap();
     let gone = all(&mut target, &[read(0, 4096)], 1, |_, _| {});
-    assert_eq!(gone, [-116], "a removed file's handle is stale");
+    assert_eq!(gone, [server.gone], "a removed file's handle leads nowhere");
     assert_eq!(target.connections()[0].kinds[OpKind::Read as usize].bytes % 4096, 0);
 }
 
 #[test]
 fn what_is_written_to_an_export_in_memory_is_read_back() {
     let server = Ganesha::start();
-    written_is_read(&server.mem(""), "nconnect=1", WriteStability::Unstable);
-    written_is_read(&server.mem(""), "nconnect=4&rsize=4096", WriteStability::FileSync);
+    written_is_read(GANESHA, &server.mem(""), "nconnect=1", WriteStability::Unstable);
+    written_is_read(GANESHA, &server.mem(""), "nconnect=4&rsize=4096", WriteStability::FileSync);
 }
 
 #[test]
 fn what_is_written_to_an_exported_folder_is_read_back() {
     let server = Ganesha::start();
     let (one, four) = ("nconnect=1&policy=least-outstanding", "nconnect=4&policy=per-file");
-    written_is_read(&server.vfs(""), one, WriteStability::DataSync);
-    written_is_read(&server.vfs(""), four, WriteStability::Unstable);
+    written_is_read(GANESHA, &server.vfs(""), one, WriteStability::DataSync);
+    written_is_read(GANESHA, &server.vfs(""), four, WriteStability::Unstable);
+}
+
+#[test]
+fn what_is_written_to_another_hands_server_is_read_back() {
+    let stabilities =
+        [WriteStability::Unstable, WriteStability::DataSync, WriteStability::FileSync];
+    let options =
+        ["nconnect=1", "nconnect=4&rsize=4096&wsize=8192", "nconnect=8&policy=least-outstanding"];
+    for (stability, options) in stabilities.into_iter().zip(options) {
+        let server = Memfs::start();
+        written_is_read(MEMFS, &server.url(""), options, stability);
+    }
 }

@@ -6,6 +6,7 @@ mod behaviour;
 mod drive;
 mod files;
 mod ganesha;
+mod memfs;
 mod namespaces;
 mod scripted;
 mod session;

@@ -1,4 +1,5 @@
-//! Every procedure of a session against nfs-ganesha, in memory and on a local file system.
+//! Every procedure of a session against nfs-ganesha, in memory and on a local file system, and
+//! those that another hand's server has.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -8,6 +9,7 @@ use nfs3::types::{ftype3, nfsstat3, nfstime3, sattr3};
 use target::nfs::{NfsUrl, Session};
 
 use crate::ganesha::Ganesha;
+use crate::memfs::Memfs;
 
 const PLAIN: sattr3 = sattr3 { mode: Some(0o640), ..sattr3::UNCHANGED };
 
@@ -22,7 +24,7 @@ fn every_procedure_works_on_an_export_in_memory() {
     let mut session = open(&server.mem(""));
     names(&mut session);
     data(&mut session);
-    listings(&mut session);
+    listings(&mut session, &[b".", b".."]);
 }
 
 #[test]
@@ -31,7 +33,7 @@ fn every_procedure_works_on_an_exported_folder() {
     let mut session = open(&server.vfs(""));
     names(&mut session);
     data(&mut session);
-    listings(&mut session);
+    listings(&mut session, &[b".", b".."]);
     let seen = std::fs::read(server.folder().join("data")).unwrap();
     assert_eq!(seen.len(), 300_000);
     assert!(session.fsstat(&session.root()).unwrap().tbytes > 0);
@@ -123,10 +125,10 @@ fn data(session: &mut Session) {
     assert_eq!(sync.committed, stable_how::FILE_SYNC);
 }
 
-fn listings(session: &mut Session) {
+fn listings(session: &mut Session, always: &[&[u8]]) {
     let root = session.root();
     let dir = session.mkdir(&root, b"many", sattr3 { mode: Some(0o755), ..PLAIN }).unwrap().0;
-    let mut expected: BTreeSet<Vec<u8>> = [b".".to_vec(), b"..".to_vec()].into();
+    let mut expected: BTreeSet<Vec<u8>> = always.iter().map(|name| name.to_vec()).collect();
     for number in 0..1500 {
         let name = format!("a file with a rather long name, number {number:06}");
         session.create(&dir, name.as_bytes(), createhow3::UNCHECKED(PLAIN)).unwrap();
@@ -167,4 +169,42 @@ fn privileged_ports(server: &Ganesha) {
     let mut further = session.another();
     let root = session.root();
     assert_eq!(session.getattr(&root).unwrap(), further.getattr(&root).unwrap());
+}
+
+#[test]
+fn another_hands_server_does_what_it_knows_and_says_what_it_does_not_know() {
+    let server = Memfs::start();
+    let mut session = open(&server.url(""));
+    let root = session.root();
+    let dir = session.mkdir(&root, b"dir", sattr3 { mode: Some(0o755), ..PLAIN }).unwrap().0;
+    let file = session.create(&dir, b"a", createhow3::GUARDED(PLAIN)).unwrap().0;
+    let again = session.create(&dir, b"a", createhow3::GUARDED(PLAIN)).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::AlreadyExists);
+    let exclusive = createhow3::EXCLUSIVE(*b"verifier");
+    let once = session.create(&dir, b"once", exclusive).unwrap().0;
+    assert_eq!(session.create(&dir, b"once", exclusive).unwrap().0.handle, once.handle);
+    session.setattr(&file, sattr3 { size: Some(5), ..sattr3::UNCHANGED }, None).unwrap();
+    assert_eq!(session.getattr(&file).unwrap().size, 5);
+    session.rename((&dir, b"a"), (&root, b"moved")).unwrap();
+    let gone = session.lookup(&dir, b"a").unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::NotFound);
+    assert_eq!(session.lookup(&root, b"moved").unwrap().0.handle, file.handle);
+    let full = session.rmdir(&root, b"dir").unwrap_err();
+    assert_eq!(full.kind(), ErrorKind::DirectoryNotEmpty);
+
+    let linked = session.link(&file, &root, b"hard").unwrap_err();
+    assert_eq!(linked.kind(), ErrorKind::Unsupported, "{linked}");
+    let soft = session.symlink(&root, b"soft", sattr3::UNCHANGED, b"to").unwrap_err();
+    assert_eq!(soft.kind(), ErrorKind::Unsupported, "{soft}");
+
+    session.remove(&root, b"moved").unwrap();
+    session.remove(&dir, b"once").unwrap();
+    session.rmdir(&root, b"dir").unwrap();
+    data(&mut session);
+    listings(&mut session, &[]);
+    assert_eq!(session.fsstat(&root).unwrap().tbytes, 1 << 40);
+    let mut below = open(&server.url("/many"));
+    let many = below.root();
+    let name = b"a file with a rather long name, number 000007";
+    assert_eq!(below.lookup(&many, name).unwrap().1.unwrap().size, 0);
 }

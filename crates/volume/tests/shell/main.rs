@@ -2,6 +2,7 @@
 
 mod harness;
 
+mod another_client;
 mod connections;
 mod hostile;
 mod late;
