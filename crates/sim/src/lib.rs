@@ -24,5 +24,6 @@ mod link;
 mod network;
 mod site;
 mod station;
+mod traffic;
 
 pub use world::{experiment, simulate};

@@ -1,14 +1,13 @@
 //! The loop of [`crate::nfs_world`]: clients, connections and the service, each woken in the order
-//! of time.
+//! of time. What goes over the connections is in `traffic.rs`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io::IoSlice;
 
 use engine::worker::Plain;
 use metrics::run_record::{Outcome, RunRecord};
 use metrics::witness::WitnessCounts;
-use target::nfs::unwired::{Unwired, Wish};
+use target::nfs::unwired::Unwired;
 use volume::server::{Conn, Server};
 use volume::witness::{Procedure, Snapshot};
 use workload::plan::Run;
@@ -17,21 +16,19 @@ use workload::random;
 use crate::lanes::{self, Ended, Lane, Next};
 use crate::link::Link;
 use crate::nfs_world::{Data, Happening, Setup, Simulated, Which};
-use crate::site::{NFS_PORT, Site, time_of_day};
+use crate::site::{Site, time_of_day};
 use crate::station::Station;
 use crate::storage::NEVER_NS;
-use crate::tap::{Tap, Tapped};
+use crate::tap::Tapped;
 use crate::wire::{Medium, Wire};
 use crate::world::{NotReturned, OVERDUE};
 
-/// Pieces gathered at a time.
-const PIECES: usize = 64;
 const WIRE_SEED: u64 = 0x317E;
 const XID_SEED: u64 = 0x71D;
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+pub(crate) enum What {
     Happening(usize),
     /// A worker.
     Lane(usize),
@@ -46,33 +43,33 @@ enum What {
 
 /// Everything of one run.
 pub(crate) struct Network {
-    server: Server,
-    lanes: Vec<Box<dyn Lane>>,
-    stations: Vec<Station>,
+    pub(crate) server: Server,
+    pub(crate) lanes: Vec<Box<dyn Lane>>,
+    pub(crate) stations: Vec<Station>,
     /// When a worker must be woken although nothing has completed; never once it has ended.
-    turn_ns: Vec<u64>,
+    pub(crate) turn_ns: Vec<u64>,
     /// The event that is planned for a worker.
-    lane_ns: Vec<u64>,
-    links: Vec<Link>,
+    pub(crate) lane_ns: Vec<u64>,
+    pub(crate) links: Vec<Link>,
     /// By [`Conn::index`].
-    link_of: Vec<Option<usize>>,
-    wire: Wire,
+    pub(crate) link_of: Vec<Option<usize>>,
+    pub(crate) wire: Wire,
     /// To the service, and back.
-    media: [Medium; 2],
+    pub(crate) media: [Medium; 2],
     /// `(time, order of planning, what)`, the earliest first.
-    events: BinaryHeap<Reverse<(u64, u64, What)>>,
-    planned: u64,
-    server_ns: u64,
-    ready: Vec<Conn>,
-    happenings: Vec<(u64, Happening)>,
-    setup: Setup,
-    tapped: Tapped,
+    pub(crate) events: BinaryHeap<Reverse<(u64, u64, What)>>,
+    pub(crate) planned: u64,
+    pub(crate) server_ns: u64,
+    pub(crate) ready: Vec<Conn>,
+    pub(crate) happenings: Vec<(u64, Happening)>,
+    pub(crate) setup: Setup,
+    pub(crate) tapped: Tapped,
     /// When failed operations are counted next.
-    count_ns: u64,
+    pub(crate) count_ns: u64,
     /// When the run was given up, and why, if it was.
-    stopped: Option<(u64, String)>,
-    overdue: Vec<NotReturned>,
-    left_behind: Vec<NotReturned>,
+    pub(crate) stopped: Option<(u64, String)>,
+    pub(crate) overdue: Vec<NotReturned>,
+    pub(crate) left_behind: Vec<NotReturned>,
 }
 
 impl Network {
@@ -170,12 +167,12 @@ impl Network {
         self.end(run)
     }
 
-    fn plan(&mut self, at_ns: u64, what: What) {
+    pub(crate) fn plan(&mut self, at_ns: u64, what: What) {
         self.events.push(Reverse((at_ns, self.planned, what)));
         self.planned += 1;
     }
 
-    fn plan_lane(&mut self, lane: usize, at_ns: u64) {
+    pub(crate) fn plan_lane(&mut self, lane: usize, at_ns: u64) {
         if self.lane_ns[lane] != at_ns {
             self.lane_ns[lane] = at_ns;
             if at_ns != NEVER_NS {
@@ -185,7 +182,7 @@ impl Network {
     }
 
     /// A client and its worker do what there is to do.
-    fn wake(&mut self, now_ns: u64, lane: usize) {
+    pub(crate) fn wake(&mut self, now_ns: u64, lane: usize) {
         self.stations[lane].client.at(now_ns);
         while let Some(wish) = self.stations[lane].client.advance() {
             self.grant(now_ns, lane, wish);
@@ -243,202 +240,6 @@ impl Network {
         let tolerated = run.tolerated_errors;
         if failed > tolerated {
             self.stop(now_ns, format!("{failed} operations failed, {tolerated} tolerated"));
-        }
-    }
-
-    fn grant(&mut self, now_ns: u64, lane: usize, wish: Wish) {
-        let first = self.stations[lane].first_link;
-        match wish {
-            Wish::Connect(place) => {
-                let link = &mut self.links[first + place];
-                link.life += 1;
-                // SYN and SYN-ACK.
-                let at_ns = self.wire.up_ns(now_ns) + 2 * self.wire.delay_ns;
-                let what = What::Made(first + place, link.life);
-                self.plan(at_ns, what);
-            }
-            Wish::Close(place) => self.cut(now_ns, first + place),
-        }
-    }
-
-    fn made(&mut self, now_ns: u64, link: usize) {
-        let up_ns = self.wire.up_ns(now_ns);
-        if up_ns > now_ns {
-            let life = self.links[link].life;
-            return self.plan(up_ns + 2 * self.wire.delay_ns, What::Made(link, life));
-        }
-        self.accept(now_ns, link);
-        let Link { lane, place, .. } = self.links[link];
-        let client = &mut self.stations[lane].client;
-        client.at(now_ns);
-        client.connected(place);
-        self.wake(now_ns, lane);
-    }
-
-    /// Client and service have a connection.
-    fn accept(&mut self, now_ns: u64, number: usize) {
-        let links = self.links.len();
-        let link = &mut self.links[number];
-        let (client, server) = link.ends(links);
-        let conn = self.server.accept(now_ns, link.endpoint, server, client, NFS_PORT);
-        let conn = conn.expect("the service takes any number of connections");
-        link.conn = Some(conn);
-        link.tap = self.setup.tapping.map(|_| Tap::new());
-        let (local, remote) = link.endpoints(links);
-        self.stations[link.lane].client.name_ends(link.place, local, remote);
-        self.link_of.resize(self.link_of.len().max(conn.index() + 1), None);
-        self.link_of[conn.index()] = Some(number);
-    }
-
-    /// A connection is gone, or is not made: both ends learn of it now.
-    fn cut(&mut self, now_ns: u64, number: usize) {
-        let link = &mut self.links[number];
-        if let Some(conn) = link.cut() {
-            self.server.closed(now_ns, conn);
-            self.link_of[conn.index()] = None;
-        }
-        let Link { lane, place, .. } = *link;
-        let client = &mut self.stations[lane].client;
-        client.at(now_ns);
-        client.lost(place);
-        if self.turn_ns[lane] != NEVER_NS {
-            self.plan_lane(lane, now_ns);
-        }
-    }
-
-    /// Sends what is new of a client.
-    fn send_all(&mut self, now_ns: u64, lane: usize) {
-        let station = &mut self.stations[lane];
-        let first = station.first_link;
-        let places: Vec<usize> =
-            station.client.take_unsent().iter().map(|place| first + *place as usize).collect();
-        for link in places {
-            self.send(now_ns, link);
-        }
-    }
-
-    /// Sends what a client has for a connection, as much as fits.
-    fn send(&mut self, now_ns: u64, number: usize) {
-        let link = &mut self.links[number];
-        if link.conn.is_none() {
-            return;
-        }
-        let client = &mut self.stations[link.lane].client;
-        loop {
-            let mut slices = [IoSlice::new(&[]); PIECES];
-            let filled = client.gather(link.place, &mut slices);
-            let sent = link.up.send(now_ns, &slices[..filled], &mut self.media[0]);
-            if sent == 0 {
-                break;
-            }
-            client.sent(link.place, sent);
-        }
-        self.plan_up(now_ns, number);
-    }
-
-    /// Plans the arrival of what is on its way to the service, if it wants to read.
-    fn plan_up(&mut self, now_ns: u64, number: usize) {
-        let link = &mut self.links[number];
-        let (Some(conn), Some(at_ns)) = (link.conn, link.up.next_ns()) else { return };
-        if link.up.is_planned || !self.server.wants_to_read(conn) {
-            return;
-        }
-        link.up.is_planned = true;
-        let what = What::Up(number, link.life);
-        self.plan(at_ns.max(now_ns), what);
-    }
-
-    /// The service takes what has arrived.
-    fn take_up(&mut self, now_ns: u64, number: usize) {
-        let link = &mut self.links[number];
-        let Some(conn) = link.conn else { return };
-        let mut taken = false;
-        while self.server.wants_to_read(conn) {
-            let Some(piece) = link.up.take(now_ns) else { break };
-            taken = true;
-            match (&mut link.tap, self.setup.tapping) {
-                (Some(tap), Some(tapping)) => {
-                    let calls = tap.pass(number as u32, piece, tapping, &mut self.tapped);
-                    self.server.received(now_ns, conn, calls);
-                }
-                _ => self.server.received(now_ns, conn, piece),
-            }
-        }
-        if taken {
-            self.send(now_ns, number);
-        }
-        self.plan_up(now_ns, number);
-    }
-
-    /// The client takes what has arrived.
-    fn take_down(&mut self, now_ns: u64, number: usize) {
-        let link = &mut self.links[number];
-        link.down.is_planned = false;
-        let Link { lane, place, .. } = *link;
-        let client = &mut self.stations[lane].client;
-        client.at(now_ns);
-        let mut is_sound = true;
-        while is_sound && let Some(piece) = link.down.take(now_ns) {
-            is_sound = client.received(place, piece);
-        }
-        if is_sound {
-            // There is room again.
-            self.give(now_ns, number);
-        } else {
-            self.cut(now_ns, number);
-        }
-        self.wake(now_ns, lane);
-    }
-
-    /// The service sends what it has for a connection, as much as fits.
-    fn give(&mut self, now_ns: u64, number: usize) {
-        let link = &mut self.links[number];
-        let Some(conn) = link.conn else { return };
-        loop {
-            let mut slices = [IoSlice::new(&[]); PIECES];
-            let filled = self.server.gather(conn, &mut slices);
-            let sent = link.down.send(now_ns, &slices[..filled], &mut self.media[1]);
-            if sent == 0 {
-                break;
-            }
-            self.server.sent(conn, sent);
-        }
-        if let (false, Some(at_ns)) = (link.down.is_planned, link.down.next_ns()) {
-            link.down.is_planned = true;
-            let what = What::Down(number, link.life);
-            self.plan(at_ns.max(now_ns), what);
-        }
-    }
-
-    /// The service does all that there is to do by now.
-    fn serve(&mut self, now_ns: u64) {
-        loop {
-            while self.server.next_ns().is_some_and(|at_ns| at_ns <= now_ns) {
-                self.server.advance(now_ns);
-            }
-            let mut ready = std::mem::take(&mut self.ready);
-            self.server.take_ready(&mut ready);
-            let is_done = ready.is_empty();
-            for conn in ready.drain(..) {
-                let Some(link) = self.link_of[conn.index()] else { continue };
-                if self.server.is_broken(conn) {
-                    self.cut(now_ns, link);
-                    continue;
-                }
-                self.give(now_ns, link);
-                self.take_up(now_ns, link);
-            }
-            self.ready = ready;
-            if is_done {
-                break;
-            }
-        }
-        let next_ns = self.server.next_ns().unwrap_or(NEVER_NS);
-        if next_ns != self.server_ns {
-            self.server_ns = next_ns;
-            if next_ns != NEVER_NS {
-                self.plan(next_ns, What::Server);
-            }
         }
     }
 
