@@ -221,3 +221,29 @@ for (const name of ["four-corners", "troubled"]) {
     });
   });
 }
+
+describe("emulated", () => {
+  test("the volume's limit and delays are lines in the charts, where they were set", async () => {
+    const exported = JSON.parse(readFileSync(path.join(directory, "emulated.json"), "utf8"));
+    const { context, page } = await openPage(browser, pathToFileURL(path.join(directory, "emulated.html")).href);
+    const limit = exported.emulated_volume.throughput_limit_bytes_per_sec / 2 ** 20;
+    // Dotted lines that go across, and the words below the chart.
+    const shown = (words) =>
+      page.locator("figure", { hasText: words }).evaluate((figure) => ({
+        caption: figure.querySelector("figcaption").textContent,
+        legend: [...figure.querySelectorAll("svg text")].map((text) => text.textContent),
+        level: [...figure.querySelectorAll("svg path[stroke-dasharray]")].filter((line) => {
+          const box = line.getBBox();
+          return box.width > 100 && box.height < 1;
+        }).length,
+      }));
+    const throughput = await shown("Dotted: the volume's throughput limit");
+    assert.ok(throughput.caption.includes(`throughput limit, ${limit} MiB/s`), throughput.caption);
+    assert.ok(throughput.legend.includes("throughput limit"));
+    assert.equal(throughput.level, 1);
+    const times = await shown("Dotted: what the volume takes at least");
+    assert.ok(times.legend.includes("read delay") && times.legend.includes("write delay"));
+    assert.equal(times.level, 2);
+    await context.close();
+  });
+});

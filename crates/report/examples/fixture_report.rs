@@ -10,9 +10,13 @@ use std::path::PathBuf;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = PathBuf::from(std::env::args_os().nth(1).ok_or("name a directory")?);
     fs::create_dir_all(&directory)?;
-    for (name, record) in
-        [("four-corners", fixture::four_corners()), ("troubled", fixture::troubled())]
-    {
+    let mut emulated = fixture::four_corners();
+    emulated.plan.target = fixture::records::emulated_volume();
+    for (name, record) in [
+        ("four-corners", fixture::four_corners()),
+        ("troubled", fixture::troubled()),
+        ("emulated", emulated),
+    ] {
         let findings = analysis::analyze(&record);
         let path = |ending: &str| directory.join(format!("{name}.{ending}"));
         fs::write(path("html"), report::html::render(&findings)?)?;

@@ -173,19 +173,35 @@ fn symbol(number: usize) -> &'static str {
     ["circle", "rect", "triangle", "diamond", "roundRect", "pin"][number % 6]
 }
 
-/// Throughput over what was swept.
+/// What a volume was set to, as a dotted line across everything that was swept. A line of its own,
+/// not a mark on another, so that the axis reaches to it where nothing measured does.
+fn setting(curves: &[&Curve], name: &str, y: f64) -> Value {
+    let xs = || curves.iter().flat_map(|curve| &curve.points).map(|point| point.x);
+    let (left, right) = (xs().fold(f64::INFINITY, f64::min), xs().fold(0.0, f64::max));
+    json!({
+        "type": "line", "name": name, "data": [[left, round(y)], [right, round(y)]],
+        "silent": true, "symbol": "none", "lineStyle": { "type": "dotted", "width": 2 },
+    })
+}
+
+/// Throughput over what was swept, and the limit where it is known.
 pub(crate) fn throughput(findings: &Findings, curves: &[&Curve], description: &str) -> Value {
-    let series = lines(curves, false, |p| {
+    let mut series = lines(curves, false, |p| {
         let throughput = data_of(findings, p).throughput?;
         Some([p.x, round(throughput.value / BYTES_PER_MIB)])
     });
+    if let Some(emulated) = &findings.emulated {
+        let limit = emulated.volume.throughput_limit_bytes_per_s as f64 / BYTES_PER_MIB;
+        series.push(setting(curves, "throughput limit", limit));
+    }
     let axes = json!({
         "xAxis": swept_axis(curves), "yAxis": y_axis("throughput, MiB/s", false),
     });
     drawn(with(base(description), axes), series)
 }
 
-/// Response time, mean and p99, over what was swept.
+/// Response time, mean and p99, over what was swept, and the delays below which nothing can be
+/// where they are known.
 pub(crate) fn response_time(findings: &Findings, curves: &[&Curve], description: &str) -> Value {
     let mut series = lines(curves, false, |p| {
         let mean = data_of(findings, p).response.mean_ns?;
@@ -196,6 +212,16 @@ pub(crate) fn response_time(findings: &Findings, curves: &[&Curve], description:
         Some([p.x, round(p99 as f64 / NS_PER_US)])
     });
     series.extend(p99);
+    if let Some(emulated) = &findings.emulated {
+        let delays = [
+            ("read delay", emulated.volume.read_delay_ns),
+            ("write delay", emulated.volume.write_delay_ns),
+        ];
+        // Zero has no place on a logarithmic axis, and is no bound.
+        for (name, ns) in delays.into_iter().filter(|(_, ns)| *ns > 0) {
+            series.push(setting(curves, name, ns as f64 / NS_PER_US));
+        }
+    }
     let axes = json!({
         "xAxis": swept_axis(curves), "yAxis": y_axis("response time, µs", true),
     });

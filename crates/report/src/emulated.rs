@@ -46,6 +46,22 @@ pub(crate) fn rows(findings: &Findings) -> Vec<Row> {
     ]
 }
 
+/// What the dotted lines in the charts of throughput and of response time are; nothing where the
+/// target was not an emulated volume.
+pub(crate) fn in_captions(findings: &Findings) -> [String; 2] {
+    let Some(EmulatedFindings { volume, .. }) = &findings.emulated else {
+        return Default::default();
+    };
+    let (read, write) = (us(volume.read_delay_ns as f64), us(volume.write_delay_ns as f64));
+    [
+        format!(
+            " Dotted: the volume's throughput limit, {} MiB/s.",
+            mib(volume.throughput_limit_bytes_per_s as f64)
+        ),
+        format!(" Dotted: what the volume takes at least, reads {read} µs, writes {write} µs."),
+    ]
+}
+
 /// What the service itself counted, in a sentence; nothing where no service told.
 pub(crate) fn witness(findings: &Findings) -> Option<String> {
     let witnessed = findings.witnessed?;

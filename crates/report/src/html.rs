@@ -218,9 +218,12 @@ fn curve_charts(findings: &Findings, charts: &mut Charts) -> Vec<Value> {
         let curves: Vec<&Curve> = findings.curves.iter().filter(|c| c.axis == axis).collect();
         let names: Vec<&str> = curves.iter().map(|c| c.name.as_str()).collect();
         let names = names.join("; ");
+        let [limit, delays] = emulated::in_captions(findings);
         let captions = [
-            format!("Throughput in MiB/s by {axis}: {names}."),
-            format!("Mean (solid) and p99 (dashed) response time in µs by {axis}: {names}."),
+            format!("Throughput in MiB/s by {axis}: {names}.{limit}"),
+            format!(
+                "Mean (solid) and p99 (dashed) response time in µs by {axis}: {names}.{delays}"
+            ),
             format!(
                 "Mean response time in µs by achieved rate in ops/s, along the {axis}: {names}."
             ),

@@ -88,6 +88,7 @@ fn json_and_html_carry_the_same_connections() {
     assert!(page.contains("<td>127.0.0.1:40001</td>"));
     assert!(page.contains("<td>4,100</td>"));
     assert!(page.contains("id=\"emulated\""));
+    assert!(page.contains("throughput limit, 128 MiB/s"));
     assert!(page.contains("counted the same as the generator in the run: 96,000 calls"));
     assert_eq!(document["witness"]["runs_that_differ"], 0);
     let without = html::render(&analyze(&fixture::four_corners())).unwrap();
