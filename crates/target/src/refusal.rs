@@ -408,6 +408,9 @@ impl Refusal {
                 "mount the right volume, `fourcorners clean` the directory and run again, or \
                  accept the copy"
             }
+            Refusal::ReadOnly { path, .. } if path.starts_with("nfs:") => {
+                "let the export's rules allow this host to write, or name another export"
+            }
             Refusal::ReadOnly { .. } => "remount it read-write, or name another directory",
             Refusal::TooLittleSpace { .. } => {
                 "free some space, use a smaller working set (`--set file_size=...`), or try anyway"
@@ -421,7 +424,8 @@ impl Refusal {
             }
             Refusal::NoExport { .. } => {
                 "check host, port and path (`showmount -e HOST` lists exports), that the server \
-                 runs, and that its rules allow this host"
+                 runs, and that its rules allow this host; where no portmapper (port 111) \
+                 answers, give both `port=` and `mountport=`"
             }
             Refusal::TakenOver { .. } => {
                 "find out why this process was not heard of for more than 30 s (stopped, or cut \
