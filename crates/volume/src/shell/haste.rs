@@ -29,6 +29,9 @@ pub(super) struct Haste {
     /// Until when the credit is reckoned up.
     reckoned_ns: u64,
     waits: Waits,
+    /// What was due when one last looked and did not sleep: while it still is, the turn between
+    /// two looks was spent on looking too.
+    looked_for_ns: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,18 +51,25 @@ impl Haste {
             credit_ns: CREDIT_MAX_NS,
             reckoned_ns: 0,
             waits: Waits::ForNothing,
+            looked_for_ns: None,
         }
     }
 
     /// How long to sleep for what is due; 0 is to look and not to sleep.
     pub(super) fn wait_ns(&mut self, now_ns: u64, due_ns: u64) -> u64 {
-        self.reckon(now_ns);
+        self.reckon(now_ns, self.looked_for_ns == Some(due_ns));
+        self.looked_for_ns = None;
         // What has been saved up is spent evenly: with little left one wakes little earlier.
         let lead_ns = self.lead_ns * self.credit_ns / CREDIT_MAX_NS;
         let ahead_ns = due_ns.saturating_sub(now_ns);
         if ahead_ns <= lead_ns {
             // What is due already is work, and not haste.
-            self.waits = if ahead_ns > 0 { Waits::Looking } else { Waits::ForNothing };
+            if ahead_ns > 0 {
+                self.waits = Waits::Looking;
+                self.looked_for_ns = Some(due_ns);
+            } else {
+                self.waits = Waits::ForNothing;
+            }
             return 0;
         }
         self.waits = Waits::Until(due_ns - lead_ns);
@@ -76,17 +86,19 @@ impl Haste {
                     self.lead_ns.saturating_sub(STEP_DOWN_NS)
                 };
             }
-            Waits::Looking => {
-                let spent_ns = now_ns.saturating_sub(self.reckoned_ns);
-                self.credit_ns = self.credit_ns.saturating_sub(spent_ns);
-            }
+            Waits::Looking => self.reckon(now_ns, true),
             _ => {}
         }
     }
 
-    fn reckon(&mut self, now_ns: u64) {
+    /// Reckons up the credit: what passed was spent on looking, or is time of which a share may be.
+    fn reckon(&mut self, now_ns: u64, looked: bool) {
         let passed_ns = now_ns.saturating_sub(self.reckoned_ns);
-        self.credit_ns = (self.credit_ns + passed_ns / SHARE).min(CREDIT_MAX_NS);
+        self.credit_ns = if looked {
+            self.credit_ns.saturating_sub(passed_ns)
+        } else {
+            (self.credit_ns + passed_ns / SHARE).min(CREDIT_MAX_NS)
+        };
         self.reckoned_ns = self.reckoned_ns.max(now_ns);
     }
 }
@@ -95,7 +107,7 @@ impl Haste {
 mod tests {
     use super::*;
 
-    /// Something is due every `gap_ns`, each wake-up is `late_ns` late, a look takes 1 us. Gives
+    /// Something is due every `gap_ns`, each wake-up is `late_ns` late, a look takes 2 us. Gives
     /// the mean lateness of the last thousand and the share of the time spent on looking.
     fn settled(gap_ns: u64, late_ns: u64) -> (u64, f64) {
         let (mut haste, mut now_ns) = (Haste::new(), 1);
@@ -111,6 +123,10 @@ mod tests {
                 looking_ns += if wait_ns == 0 { took_ns } else { 0 };
                 now_ns += took_ns;
                 haste.woke(now_ns, false);
+                if wait_ns == 0 && now_ns < due_ns {
+                    // The rest of a turn that looked in vain.
+                    (now_ns, looking_ns) = (now_ns + 1000, looking_ns + 1000);
+                }
             }
             late_sum_ns += now_ns - due_ns;
         }
@@ -121,7 +137,7 @@ mod tests {
     fn where_wakes_are_evenly_late_nothing_is() {
         for late_ns in [1000, 5000, 50_000] {
             let (mean_ns, looking) = settled(500_000, late_ns);
-            assert!(mean_ns < 2000, "{late_ns}: {mean_ns}");
+            assert!(mean_ns < 3000, "{late_ns}: {mean_ns}");
             assert!(looking < 0.02, "{late_ns}: {looking}");
         }
     }
