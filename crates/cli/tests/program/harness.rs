@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// A directory on a real disk with a store and a target, removed at the end.
 pub(crate) struct Place {
     root: TempDir,
+    /// What starts the program; the binary itself where nothing else is said.
+    starter: Option<Command>,
 }
 
 /// How a program ended and what it said.
@@ -33,7 +35,12 @@ impl Place {
         let root = TempDir::with_prefix_in("program-", env!("CARGO_TARGET_TMPDIR"))
             .expect("make a directory for the test");
         std::fs::create_dir(root.path().join("target")).expect("make the target directory");
-        Place { root }
+        Place { root, starter: None }
+    }
+
+    /// From now on the program is started by this command, which must become it.
+    pub(crate) fn enter(&mut self, starter: Command) {
+        self.starter = Some(starter);
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -59,6 +66,10 @@ impl Place {
     /// it.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
+        if let Some(starter) = &self.starter {
+            command = Command::new(starter.get_program());
+            command.args(starter.get_args());
+        }
         command
             .args(arguments)
             .current_dir(self.root.path())

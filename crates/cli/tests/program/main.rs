@@ -7,9 +7,15 @@ mod harness;
 mod clean;
 mod emulated;
 mod ending;
+mod foreign_servers;
+#[path = "../../../target/tests/nfs/ganesha.rs"]
+mod ganesha;
 mod help;
+#[path = "../../../target/tests/nfs/memfs.rs"]
+mod memfs;
 mod mistakes;
 mod plans;
+mod private_network;
 mod refusals;
 mod runs;
 mod verifying;

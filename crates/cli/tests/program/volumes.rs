@@ -3,6 +3,8 @@
 //! The clients are libnfs' programs (Debian's libnfs-utils), which `cargo xtask check --install`
 //! installs.
 
+use std::fs::File;
+use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -52,19 +54,44 @@ fn program(name: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&ended.stdout).into_owned()
 }
 
-/// Bytes that repeat nowhere near.
-fn noise(length: usize) -> Vec<u8> {
+/// What libnfs copies there and back.
+const BIG_BYTES: u64 = 1 << 30;
+
+/// How much of it is written and looked at together.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// The pieces of a big file, no two the same, nor any of their parts at the same place.
+fn pieces(mut each: impl FnMut(&[u8])) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut words = Vec::with_capacity(length);
-    while words.len() < length {
+    let mut noise = Vec::with_capacity(2 * PIECE_BYTES);
+    while noise.len() < 2 * PIECE_BYTES {
         // xorshift64 (Marsaglia 2003).
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        words.extend_from_slice(&state.to_le_bytes());
+        noise.extend_from_slice(&state.to_le_bytes());
     }
-    words.truncate(length);
-    words
+    for piece in 0..BIG_BYTES as usize / PIECE_BYTES {
+        // 4099 and a power of two have no divisor in common.
+        let from = piece * 4099 % PIECE_BYTES;
+        each(&noise[from..from + PIECE_BYTES]);
+    }
+}
+
+fn write_big(path: &Path) {
+    let mut file = File::create(path).expect("make a file");
+    pieces(|piece| file.write_all(piece).expect("write a file"));
+}
+
+fn assert_big(path: &Path) {
+    let mut file = File::open(path).expect("open what came back");
+    assert_eq!(file.metadata().expect("it has a size").len(), BIG_BYTES);
+    let mut seen = vec![0; PIECE_BYTES];
+    pieces(|expected| {
+        let from = file.stream_position().expect("it has a position");
+        file.read_exact(&mut seen).expect("read what came back");
+        assert!(seen == expected, "what came back from byte {from} on is not what was sent");
+    });
 }
 
 fn path(path: &Path) -> &str {
@@ -75,37 +102,37 @@ fn path(path: &Path) -> &str {
 fn libnfs_copies_both_ways_lists_and_prints_what_it_copied() {
     let place = Place::new();
     let served = Served::start(&place, &["--address", "127.0.0.1:0", "--no-limits"]);
-    let data = noise(64 << 20);
     let (there, back) = (place.path().join("there"), place.path().join("back"));
-    std::fs::write(&there, &data).expect("write a file");
+    write_big(&there);
     program("nfs-cp", &[path(&there), &served.url("/vol1/big")]);
+    std::fs::remove_file(&there).expect("make room");
     program("nfs-cp", &[&served.url("/vol1/big"), path(&back)]);
-    assert!(std::fs::read(&back).expect("read a file") == data, "what came back is not the same");
+    assert_big(&back);
     let small = place.file("small", "four corners\n");
     program("nfs-cp", &[path(&small), &served.url("/vol1/small")]);
     assert_eq!(program("nfs-cat", &[&served.url("/vol1/small")]), "four corners\n");
     let listed = program("nfs-ls", &["-R", &served.url("/vol1")]);
-    assert!(listed.lines().any(|line| line.ends_with(" 67108864 big")), "{listed}");
+    assert!(listed.lines().any(|line| line.ends_with(" 1073741824 big")), "{listed}");
     assert!(listed.lines().any(|line| line.ends_with(" 13 small")), "{listed}");
 
     let json = place.ok(&["volume", "stat", &served.metrics, "--format", "json"]);
     let seen: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
     let volume = &seen["volumes"][0];
     assert_eq!(volume["name"], "vol1");
-    assert_eq!(volume["written_bytes"], (64 << 20) + 13);
-    assert_eq!(volume["read_bytes"], (64 << 20) + 13);
+    assert_eq!(volume["written_bytes"], BIG_BYTES + 13);
+    assert_eq!(volume["read_bytes"], BIG_BYTES + 13);
     assert_eq!(volume["outstanding"], 0);
     assert_eq!(volume["throughput_limit_bytes_per_s"], serde_json::Value::Null);
     let text = place.ok(&["volume", "stat", &served.metrics]);
     assert!(text.contains("vol1: no limit; "), "{text}");
     let metrics = place.ok(&["volume", "stat", &served.metrics, "--format", "prometheus"]);
-    let line = "fourcorners_volume_written_bytes_total{volume=\"vol1\"} 67108877";
+    let line = "fourcorners_volume_written_bytes_total{volume=\"vol1\"} 1073741837";
     assert!(metrics.lines().any(|seen| seen == line), "{metrics}");
 
     let ended = served.end();
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     let last = ended.stdout.lines().last().expect("a summary");
-    assert!(last.starts_with("vol1: ") && last.contains("64.00 MiB read"), "{last}");
+    assert!(last.starts_with("vol1: ") && last.contains("1.00 GiB read"), "{last}");
 }
 
 const TWO_VOLUMES: &str = r#"

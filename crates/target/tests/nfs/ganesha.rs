@@ -34,15 +34,15 @@ pub(crate) struct Ganesha {
 
 /// Ports that were free a moment ago.
 fn free_ports<const N: usize>() -> [u16; N] {
-    let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-    listeners.map(|listener| listener.local_addr().unwrap().port())
+    let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port is free"));
+    listeners.map(|listener| listener.local_addr().expect("it has an address").port())
 }
 
 impl Ganesha {
     /// Starts it and waits until it answers.
     pub(crate) fn start() -> Ganesha {
-        let directory = tempfile::tempdir().unwrap();
-        std::fs::create_dir(directory.path().join("vfs")).unwrap();
+        let directory = tempfile::tempdir().expect("make a directory");
+        std::fs::create_dir(directory.path().join("vfs")).expect("make the exported folder");
         let [nfs_port, mount_port, nlm_port, quota_port] = free_ports();
         let here = directory.path().display();
         let config = format!(
@@ -59,7 +59,8 @@ impl Ganesha {
              MEM {{ Inode_Size = 2097152; }}
              LOG {{ Default_Log_Level = EVENT; }}\n"
         );
-        std::fs::write(directory.path().join("ganesha.conf"), config).unwrap();
+        std::fs::write(directory.path().join("ganesha.conf"), config)
+            .expect("write the configuration");
         let child = Command::new("unshare")
             .args(["--mount", "--pid", "--fork", "--kill-child", "--mount-proc"])
             .args(["sh", "-c", SCRIPT, "sh"])
@@ -76,7 +77,7 @@ impl Ganesha {
         let until = Instant::now() + START;
         for port in [self.nfs_port, self.mount_port] {
             while TcpStream::connect(("127.0.0.1", port)).is_err() {
-                let ended = self.child.try_wait().unwrap();
+                let ended = self.child.try_wait().expect("look at a child");
                 let log = std::fs::read_to_string(self.directory.path().join("log"));
                 assert!(ended.is_none(), "nfs-ganesha ended: {ended:?} {log:?}");
                 assert!(Instant::now() < until, "nfs-ganesha does not listen: {log:?}");

@@ -12,13 +12,15 @@ use std::time::{Duration, Instant};
 
 use cloud::catalog::Catalog;
 use nfs3::arguments::createhow3;
+use nfs3::portmap::PMAP_PORT;
 use nfs3::types::sattr3;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use target::Target;
 use target::nfs::{NfsAccess, NfsFiles, NfsUrl, Session};
 use units::Bytes;
 use volume::config;
 use volume::shell::{Options, Running};
-use workload::op::Op;
+use workload::op::{Op, OpKind};
 use workload::plan::WriteStability;
 
 use crate::drive::{all, fill, read, write};
@@ -37,6 +39,8 @@ const ATTEMPTS: usize = 5;
 const TOLERANCE: f64 = 0.05;
 
 const SERVICE: Ipv4Addr = Ipv4Addr::new(10, 213, 0, 1);
+/// The service's second address, on the same wire.
+const SECOND: Ipv4Addr = Ipv4Addr::new(10, 213, 0, 3);
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 213, 0, 2);
 
 const TRANSFER_BYTES: u32 = 65536;
@@ -66,8 +70,10 @@ impl Wire {
         run(&format!("ip netns add {service}"));
         run(&format!("ip netns add {client}"));
         run(&format!("ip link add wire netns {service} type veth peer name wire netns {client}"));
-        for (side, address) in [(service, SERVICE), (client, CLIENT)] {
+        for (side, address) in [(service, SERVICE), (service, SECOND), (client, CLIENT)] {
             run(&format!("ip -n {side} address add {address}/24 dev wire"));
+        }
+        for side in [service, client] {
             run(&format!("ip -n {side} link set wire up"));
             let rate = WIRE_BITS_PER_S;
             run(&format!(
@@ -94,21 +100,20 @@ impl Wire {
         })
     }
 
+    /// The service on every address of its side, with its portmapper where clients ask for it.
     fn service(&self) -> Running {
-        let text = format!(
-            "[[endpoint]]\nname = \"ep1\"\naddress = \"{SERVICE}:2049\"\n\
+        let text = "[[endpoint]]\nname = \"ep1\"\naddress = \"0.0.0.0:2049\"\n\
              [[pool]]\nname = \"pool1\"\nservice_level = \"ultra\"\nsize = \"4TiB\"\n\
              [[volume]]\nname = \"vol1\"\npool = \"pool1\"\nquota = \"1TiB\"\n\
-             [limits]\nenforced = false\n"
-        );
+             [limits]\nenforced = false\n";
         let catalog = Catalog::embedded();
         let mut open = |name: &str| Err(format!("there is no {name}"));
-        let config = config::parse(&text, "volumes.toml", &catalog, &mut open).unwrap();
+        let config = config::parse(text, "volumes.toml", &catalog, &mut open).unwrap();
         let options = Options {
             config,
             catalog,
             memory: Bytes::gib(1),
-            portmapper: None,
+            portmapper: Some(PMAP_PORT as u16),
             metrics: None,
             data: None,
             connections_max: 100,
@@ -127,9 +132,9 @@ impl Drop for Wire {
     }
 }
 
-/// A file on the volume, with a client of so many connections.
-fn file(connections: u32) -> NfsFiles {
-    let url = format!("nfs://{SERVICE}:2049/vol1?mountport=2049&nconnect={connections}");
+/// A file on the volume, with a client of so many connections, which asks the portmapper for ports.
+fn file(connections: u32, more: &str) -> NfsFiles {
+    let url = format!("nfs://{SERVICE}/vol1?nconnect={connections}{more}");
     let url: NfsUrl = url.parse().unwrap();
     let mut session = Session::open(&url).unwrap();
     let root = session.root();
@@ -166,7 +171,7 @@ fn the_wires_rate_is_what_reading_and_writing_find() {
     let running = wire.service();
     let wanted = WIRE_BITS_PER_S / 8.0 * PAYLOAD_SHARE;
     let (written, read_back) = Wire::within(&wire.client, || {
-        let mut target = file(4);
+        let mut target = file(4, "");
         let mut paces = [0.0f64; 2];
         let writes: Vec<Op> = places(1000).map(|at| write(at, TRANSFER_BYTES)).collect();
         let reads: Vec<Op> = places(1000).map(|at| read(at, TRANSFER_BYTES)).collect();
@@ -205,7 +210,7 @@ fn a_cable_that_is_out_for_five_seconds_delays_and_loses_nothing() {
             wire.cable("up");
         });
         let longest = Wire::within(&wire.client, || {
-            let mut target = file(4);
+            let mut target = file(4, "");
             let writes: Vec<Op> = places(1000).map(|at| write(at, TRANSFER_BYTES)).collect();
             let mut instants = Vec::with_capacity(writes.len());
             let results = all(&mut target, &writes, 16, |_, _| {
@@ -232,4 +237,30 @@ fn a_cable_that_is_out_for_five_seconds_delays_and_loses_nothing() {
     let (_, volume) = last.witness.volumes().next().unwrap();
     assert_eq!(volume.outstanding, 0);
     assert!(volume.written_bytes >= 1000 * u64::from(TRANSFER_BYTES));
+}
+
+#[test]
+fn connections_are_spread_over_the_addresses_of_the_export() {
+    let wire = Wire::new();
+    let running = wire.service();
+    Wire::within(&wire.client, || {
+        let mut target = file(6, &format!("&addr={SERVICE},{SECOND}"));
+        let writes: Vec<Op> = places(60).map(|at| write(at, TRANSFER_BYTES)).collect();
+        let results = all(&mut target, &writes, 16, |_, _| {});
+        assert!(results.iter().all(|result| *result == TRANSFER_BYTES as i32));
+        let seen = running.snapshot().unwrap();
+        let mut of_each = [0, 0];
+        for one in target.connections() {
+            let to = [SERVICE, SECOND].map(|address| format!("{address}:2049"));
+            let place = to.iter().position(|to| *to == one.remote.to_string()).unwrap();
+            of_each[place] += 1;
+            // The flow's name at the service has the address that the client connected to.
+            let name = format!("{}-{}", one.local, one.remote);
+            let (_, flow) = seen.witness.flows().find(|(flow, _)| *flow == name).unwrap();
+            assert_eq!(flow.written_bytes, one.kinds[OpKind::Write as usize].bytes, "{name}");
+            assert!(flow.written_bytes > 0, "{name}");
+        }
+        assert_eq!(of_each, [3, 3]);
+    });
+    running.stop().unwrap();
 }

@@ -1,0 +1,51 @@
+//! Runs with `--verify` on exports of other hands' servers: nfs-ganesha with files in memory and on
+//! a local file system, and `nfs3_server`.
+
+use crate::ganesha::Ganesha;
+use crate::harness::Place;
+use crate::memfs::Memfs;
+use crate::runs::TINY;
+
+/// Files are prepared, written, read back and verified; found again, and verified again by other
+/// connections; removed.
+fn is_measured_and_verified(url: &str, more: &[&str]) {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let mixed = ["--verify", "--no-report", "--set", "read=50%", "--set", "fsync_every=7"];
+    let first = place.run(&[&["run", url, "-w", "tiny.toml"], &mixed[..], more].concat());
+    assert_eq!(first.code, Some(0), "{url}\n{}\n{}", first.stdout, first.stderr);
+    assert!(first.stderr.contains("1 MiB written"), "{}", first.stderr);
+    let shown: serde_json::Value =
+        serde_json::from_str(&place.ok(&["show", "last", "--json"])).expect("it is JSON");
+    let points = shown["load_points"].as_array().expect("there are load points");
+    assert_eq!(points.len(), 2);
+
+    let four = format!("{url}&nconnect=4&rsize=4096");
+    let larger = ["--set", "transfer_size=16KiB", "--set", "write_stability=file_sync"];
+    let arguments = [&["run", &four, "-w", "tiny.toml"], &mixed[..], &larger[..], more].concat();
+    let second = place.run(&arguments);
+    assert_eq!(second.code, Some(0), "{url}\n{}\n{}", second.stdout, second.stderr);
+    assert!(second.stderr.contains("found as they were left"), "{}", second.stderr);
+    let connections = place.ok(&["export", "last", "--format", "connections"]);
+    assert_eq!(connections.lines().count(), 1 + 2 * 4, "{connections}");
+    assert!(place.ok(&["clean", url]).contains("removed"), "{url}");
+}
+
+#[test]
+fn what_nfs_ganesha_keeps_in_memory_is_measured_and_verified() {
+    let server = Ganesha::start();
+    // It says that it has no bytes free, whatever is in it.
+    is_measured_and_verified(&server.mem(""), &["--ignore-free-space"]);
+}
+
+#[test]
+fn what_nfs_ganesha_keeps_in_a_folder_is_measured_and_verified() {
+    let server = Ganesha::start();
+    is_measured_and_verified(&server.vfs(""), &[]);
+}
+
+#[test]
+fn what_another_hands_server_keeps_is_measured_and_verified() {
+    let server = Memfs::start();
+    is_measured_and_verified(&server.url(""), &[]);
+}

@@ -1,0 +1,77 @@
+//! Service and clients in a network of their own, where the well-known ports are free: clients that
+//! are told no port find both programs through the portmapper at port 111. Wants root, as CI has
+//! it.
+
+use std::process::Command;
+
+use crate::harness::Place;
+use crate::runs::TINY;
+
+/// A network namespace with nothing but loopback; gone with this.
+struct Network {
+    name: String,
+}
+
+fn ip(words: &str) {
+    let status = Command::new("ip").args(words.split_ascii_whitespace()).status();
+    let status = status.expect("start ip (`cargo xtask check --install`)");
+    assert!(status.success(), "`ip {words}` ended with {status}");
+}
+
+impl Network {
+    fn new() -> Network {
+        let name = format!("fourcorners-{}-program", std::process::id());
+        ip(&format!("netns add {name}"));
+        let network = Network { name };
+        ip(&format!("-n {} link set lo up", network.name));
+        network
+    }
+
+    /// A program in it.
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/run/netns/{}", self.name)).arg(program);
+        command
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        // Where setting up failed there may be nothing to remove; the test fails anyway.
+        let _ = Command::new("ip").args(["netns", "del", &self.name]).status();
+    }
+}
+
+#[test]
+fn ports_are_asked_of_the_portmapper_and_connections_go_to_every_address() {
+    let network = Network::new();
+    let mut place = Place::new();
+    place.file("tiny.toml", TINY);
+    place.enter(network.command(env!("CARGO_BIN_EXE_fourcorners")));
+    let serve = ["volume", "serve", "--address", "0.0.0.0:2049", "--portmapper", "111"];
+    let serving = place.start(&serve);
+    serving.wait_for("portmapper  0.0.0.0:111");
+    serving.wait_for("Ctrl-C ends the service");
+
+    let url = "nfs://127.0.0.1/vol1?nconnect=6&addr=127.0.0.1,127.0.0.2,127.0.0.3";
+    let ended = place.run(&["run", url, "-w", "tiny.toml", "--verify", "--no-report"]);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let connections = place.ok(&["export", "last", "--format", "connections"]);
+    for address in ["127.0.0.1", "127.0.0.2", "127.0.0.3"] {
+        let to = connections.matches(&format!(",{address}:2049,")).count();
+        // Two runs of the sweep with six connections over three addresses.
+        assert_eq!(to, 2 * 2, "{address}:\n{connections}");
+    }
+
+    // libnfs asks at port 111 too where its URL has no port.
+    let listed = network.command("nfs-ls").args(["-R", "nfs://127.0.0.1/vol1"]).output();
+    let listed = listed.expect("start nsenter");
+    let text = String::from_utf8_lossy(&listed.stdout);
+    assert!(listed.status.success() && text.contains("fourcorners"), "{listed:?}");
+
+    serving.signal("TERM");
+    let ended = serving.end();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let warning = "warning: endpoint `endpoint` listens at 0.0.0.0:2049: whoever reaches it";
+    assert!(ended.stderr.starts_with(warning), "{}", ended.stderr);
+}
