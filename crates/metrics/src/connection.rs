@@ -85,7 +85,7 @@ impl ConnectionInterval {
         self.kinds.iter().map(|kind| kind.operations).sum()
     }
 
-    /// Calls sent, of all kinds.
+    /// Calls made, of all kinds; those that were sent again over a new connection count once.
     pub fn calls(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.calls).sum()
     }

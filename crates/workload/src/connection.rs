@@ -48,7 +48,9 @@ pub struct CallCounters {
     /// Operations that ended, successfully or not. One of several calls counts where its first
     /// call was sent.
     pub operations: u64,
-    /// Calls (RPCs) sent, those sent again too.
+    /// Calls (RPCs) made. One that is sent again over a new connection keeps its xid and is no
+    /// further call: it is among [`ConnectionCounters::replays`]. One that is made again because
+    /// the server asked for it has a new xid and counts again.
     pub calls: u64,
     /// Bytes of file data moved by calls that succeeded.
     pub bytes: u64,

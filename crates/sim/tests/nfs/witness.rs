@@ -1,13 +1,15 @@
 //! What the generator reports and what the service counted agree exactly.
 
 use analysis::witness::Told;
-use sim::nfs_world::{Client, Data, Setup, Simulated, simulate};
+use sim::nfs_world::{Client, Data, Happening, Setup, Simulated, Which, simulate};
+use sim::wire::Wire;
 use volume::witness::{Counters, Procedure};
 use workload::op::OpKind;
 use workload::plan::Stream;
 
 use crate::setups::{
-    CLOSED, MIB, MS, S, SEEDS, VOLUME, assert_whole, calls, run, size, small, stream, volume, whole,
+    CLOSED, MIB, MS, S, SEEDS, VOLUME, assert_whole, calls, repeats, run, size, small, stream,
+    volume, whole,
 };
 
 const KINDS: [(OpKind, Procedure); 3] = [
@@ -72,6 +74,33 @@ fn operations_and_bytes_agree_by_kind_and_by_connection() {
             assert_eq!(of_kind(OpKind::Write), written_bytes);
         }
     }
+}
+
+#[test]
+fn calls_that_the_service_answered_twice_are_no_difference() {
+    for seed in SEEDS {
+        // Most of the time of a call is its way, so that answers are lost with connections.
+        let setup = Setup {
+            client: Client::of(2),
+            wire: Wire::of_delay(2 * MS),
+            happenings: (1..9).map(|n| (n * 20 * MS, Happening::Lose(Which::All))).collect(),
+            ..Setup::new(volume(None, MS / 10), VOLUME)
+        };
+        let stream = Stream { fsync_every_writes: Some(5), read_permille: 500, ..mixed(16) };
+        let simulated = simulate(&run(vec![stream], S / 4, S / 10), &setup, seed);
+        assert_whole(&simulated);
+        let record = &simulated.record;
+        let seen = record.witness.unwrap();
+        let told = Told::of(record);
+        assert_eq!(told.differences(&seen), Vec::<String>::new());
+        let twice = seen.calls.iter().sum::<u64>() - told.calls.iter().sum::<u64>();
+        assert!(twice > 0 && twice <= repeats(record).1, "{twice}");
+    }
+}
+
+/// A worker that reads and writes a few small files.
+fn mixed(queue_depth: u32) -> Stream {
+    Stream { working_set: small(3, 4 << 20), ..stream(CLOSED, queue_depth) }
 }
 
 #[test]
