@@ -14,6 +14,9 @@ use units::{Bytes, BytesPerSec, Nanos, thousands};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::volume_args::{StatArguments, StatFormat};
 
+/// Rows of a table at most: each run brings new network flows. The other formats have all.
+const ROWS_MAX: usize = 24;
+
 /// A service answers within microseconds; one that does not is not there.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -117,7 +120,12 @@ fn text(now: &Stat, before: Option<&Stat>) -> String {
         ("CLIENT", &now.clients, before.map(|before| &before.clients)),
         ("NETWORK FLOW", &now.flows, before.map(|before| &before.flows)),
     ] {
-        let width = seen.iter().map(|one| one.name.chars().count()).fold(title.len(), usize::max);
+        let (rows, left) = busiest(seen, old.map(Vec::as_slice));
+        let width = rows
+            .iter()
+            .map(|(one, _)| one)
+            .map(|one| one.name.chars().count())
+            .fold(title.len(), usize::max);
         push(
             &mut out,
             format!(
@@ -130,15 +138,36 @@ fn text(now: &Stat, before: Option<&Stat>) -> String {
                 "QOS DELAY"
             ),
         );
-        for one in seen {
-            let past = old.and_then(|old| old.iter().find(|other| other.name == one.name));
+        for (one, past) in rows {
             push(&mut out, row(one, past, old.is_some().then_some(elapsed_s), width));
+        }
+        if left > 0 {
+            push(&mut out, format!("and {left} that did less; --format json has all"));
         }
     }
     for volume in &now.volumes {
         push(&mut out, format!("\n{}: {}", volume.name, procedures(volume)));
     }
     out
+}
+
+/// Each with what it was before, in their order; where they are too many, those that did the most
+/// since then come first, and how many are left out.
+fn busiest<'a>(
+    seen: &'a [Seen],
+    old: Option<&'a [Seen]>,
+) -> (Vec<(&'a Seen, Option<&'a Seen>)>, usize) {
+    let past = |one: &Seen| old?.iter().find(|other| other.name == one.name);
+    let mut rows: Vec<_> = seen.iter().map(|one| (one, past(one))).collect();
+    let left = rows.len().saturating_sub(ROWS_MAX);
+    if left > 0 {
+        let done = |(one, past): &(&Seen, Option<&Seen>)| {
+            one.completed.saturating_sub(past.map_or(0, |past| past.completed))
+        };
+        rows.sort_by_key(|row| std::cmp::Reverse(done(row)));
+        rows.truncate(ROWS_MAX);
+    }
+    (rows, left)
 }
 
 fn span(elapsed_s: f64, rates: bool) -> String {
@@ -187,5 +216,43 @@ fn procedures(volume: &Seen) -> String {
         format!("{limit}; no operations yet")
     } else {
         format!("{limit}; {}", all.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_the_busiest_rows_and_says_how_many_it_leaves_out() {
+        let seen = |name: usize, completed: u64| Seen {
+            name: format!("flow {name}"),
+            throughput_limit_bytes_per_s: None,
+            completed,
+            read_bytes: 0,
+            written_bytes: 0,
+            outstanding: 0,
+            outstanding_max: 0,
+            throttled: 0,
+            qos_delay_ns: 0,
+            operations: BTreeMap::new(),
+            failed: BTreeMap::new(),
+        };
+        let names = |rows: Vec<(&Seen, Option<&Seen>)>| -> Vec<String> {
+            rows.into_iter().map(|(one, _)| one.name.clone()).collect()
+        };
+        let few: Vec<Seen> = (0..3).map(|name| seen(name, name as u64)).collect();
+        let (rows, left) = busiest(&few, None);
+        assert_eq!((names(rows).join(", "), left), ("flow 0, flow 1, flow 2".to_owned(), 0));
+
+        let many: Vec<Seen> = (0..ROWS_MAX + 5).map(|name| seen(name, 100 + name as u64)).collect();
+        let (rows, left) = busiest(&many, None);
+        assert_eq!((names(rows)[0].as_str(), left), ("flow 28", 5));
+        // What the first one did since is more than what any other did.
+        let mut before = vec![seen(0, 0)];
+        before
+            .extend(many[1..].iter().enumerate().map(|(name, one)| seen(name + 1, one.completed)));
+        let (rows, _) = busiest(&many, Some(&before));
+        assert_eq!(names(rows)[0], "flow 0");
     }
 }
