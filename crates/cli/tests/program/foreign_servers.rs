@@ -1,6 +1,8 @@
 //! Runs with `--verify` on exports of other hands' servers: nfs-ganesha with files in memory and on
 //! a local file system, and `nfs3_server`.
 
+use std::os::unix::fs::FileExt;
+
 use crate::ganesha::Ganesha;
 use crate::harness::Place;
 use crate::memfs::Memfs;
@@ -48,4 +50,32 @@ fn what_nfs_ganesha_keeps_in_a_folder_is_measured_and_verified() {
 fn what_another_hands_server_keeps_is_measured_and_verified() {
     let server = Memfs::start();
     is_measured_and_verified(&server.url(""), &[]);
+}
+
+#[test]
+fn a_byte_that_changes_on_the_server_is_found_with_its_place() {
+    let server = Ganesha::start();
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let url = server.vfs("");
+    let reading = ["--set", "pattern=sequential", "--set", "queue_depth=1", "--measure", "60s"];
+    let fixed = ["run", &url, "-w", "tiny.toml", "--no-report", "--verify"];
+    let running = place.start(&[&fixed[..], &reading].concat());
+    running.wait_for(" measure ");
+    let name = "main-1048576-0000.data";
+    let path = server.folder().join("fourcorners").join(name);
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(path);
+    let file = file.expect("open the file in the exported folder");
+    // Far behind the stamp of its tile, in the middle of the file.
+    let offset = 600 * 1024 + 2000;
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, offset).expect("read a byte");
+    let planted = byte[0] ^ 0x40;
+    file.write_all_at(&[planted], offset).expect("write a byte");
+
+    let ended = running.end();
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    for said in [name, &offset.to_string(), &format!("{planted:02x}")] {
+        assert!(ended.stderr.contains(said), "says `{said}`:\n{}", ended.stderr);
+    }
 }
