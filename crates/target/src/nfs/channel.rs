@@ -133,8 +133,12 @@ impl Channel {
         stream.set_read_timeout(Some(allowed))?;
         stream.set_write_timeout(Some(allowed))?;
         stream.write_all(self.client.message(slot))?;
-        let mut outcome = None;
+        let (mut outcome, mut is_of_use) = (None, true);
         while outcome.is_none() {
+            // What is no answer of ours does not put off the end of our patience.
+            if Instant::now() >= until {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
             let bytes = match stream.read(&mut self.received) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(bytes) => bytes,
@@ -142,15 +146,29 @@ impl Channel {
                 Err(error) => return Err(error),
             };
             let mut input = &self.received[..bytes];
-            while let Some(reply) = self.client.receive(&mut input).map_err(io::Error::other)? {
-                if let Received::Completed(completion) = reply {
-                    outcome = Some(match completion.results() {
-                        Ok(results) => Ok(take(results)),
-                        Err(ReplyError::Refused(status)) => Err(NfsFailure::Refused(status)),
-                        Err(malformed) => Err(NfsFailure::Malformed(malformed.to_string())),
-                    });
+            loop {
+                match self.client.receive(&mut input) {
+                    Ok(Some(Received::Completed(completion))) => {
+                        outcome = Some(match completion.results() {
+                            Ok(results) => Ok(take(results)),
+                            Err(ReplyError::Refused(status)) => Err(NfsFailure::Refused(status)),
+                            Err(malformed) => Err(NfsFailure::Malformed(malformed.to_string())),
+                        });
+                    }
+                    Ok(Some(Received::Stale { .. })) => {}
+                    Ok(None) => break,
+                    Err(error) if outcome.is_none() => return Err(io::Error::other(error)),
+                    // The answer stands; only the next call needs another connection.
+                    Err(_) => {
+                        is_of_use = false;
+                        break;
+                    }
                 }
             }
+        }
+        if !is_of_use {
+            self.stream = None;
+            drop(self.client.reconnected());
         }
         Ok(outcome.expect("the loop ends with one"))
     }

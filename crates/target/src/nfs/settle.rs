@@ -54,11 +54,13 @@ impl Core {
             let outcome = outcome(&reply, call.count, memory);
             self.flows[place].answered();
             self.settle(place, index, outcome);
+            // Also where the connection is given up below: what waits for its slot would else wait
+            // for ever.
+            self.refill(place);
             if !was_sent {
                 // An answer to a question that was not finished: the server is out of step.
                 return false;
             }
-            self.refill(place);
         }
     }
 
@@ -79,6 +81,12 @@ impl Core {
             Outcome::Read { bytes, eof } => {
                 self.counters[place].kinds[OpKind::Read as usize].bytes += u64::from(bytes);
                 self.moved(index, bytes, eof);
+            }
+            Outcome::Written { committed, .. } if matches!(call.kind, CallKind::Write(asked) if committed < asked) =>
+            {
+                // RFC 1813, section 3.3.7, forbids it; and there may be no memory left to remember
+                // it in until a COMMIT.
+                self.fail(index, EIO);
             }
             Outcome::Written { bytes, committed, verifier } => {
                 self.counters[place].kinds[OpKind::Write as usize].bytes += u64::from(bytes);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
 
 mod behaviour;
+mod broken;
 mod drive;
 mod files;
 mod ganesha;

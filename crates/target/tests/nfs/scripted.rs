@@ -40,6 +40,12 @@ pub(crate) enum Act {
     Silence,
     /// Do it, and answer with bytes that are no answer.
     Garbage,
+    /// Do it and answer, with bytes behind it that are no answer.
+    GarbageBehind,
+    /// Do it, and for ever answer a call that nobody made.
+    Flood,
+    /// Do it, and say that what was written is not safe.
+    Unsafe,
 }
 
 /// A request that was seen.
@@ -121,14 +127,24 @@ impl Scripted {
         depth: u32,
         change: impl Fn(&mut NfsAccess),
     ) -> NfsFiles {
+        NfsFiles::open(&self.access(options, change), depth).unwrap()
+    }
+
+    /// Mounts it with further options.
+    pub(crate) fn session(&self, options: &str) -> Session {
         let port = self.address.port();
         let text = format!("nfs://127.0.0.1:{port}/x?mountport={port}&{options}");
         let url: NfsUrl = text.parse().unwrap();
-        let session = Session::open(&url).unwrap();
+        Session::open(&url).unwrap()
+    }
+
+    /// What [`Scripted::open`] opens.
+    pub(crate) fn access(&self, options: &str, change: impl Fn(&mut NfsAccess)) -> NfsAccess {
+        let session = self.session(options);
         let files = self.world.lock().unwrap().files.len();
         let mut access = NfsAccess {
             mounted: Arc::clone(session.mounted()),
-            connections: 0..url.nconnect.unwrap_or(1),
+            connections: 0..session.mounted().url.nconnect.unwrap_or(1),
             files: (0..files).map(|file| Handle::new(&[b'f', file as u8]).unwrap()).collect(),
             stability: WriteStability::Unstable,
             transfer_size_max_bytes: 64 << 10,
@@ -138,7 +154,7 @@ impl Scripted {
         };
         change(&mut access);
         self.world.lock().unwrap().seen.clear();
-        NfsFiles::open(&access, depth).unwrap()
+        access
     }
 }
 
@@ -191,6 +207,17 @@ fn serve(
                 Act::DoAndClose => return Ok(()),
                 Act::Silence => {}
                 Act::Garbage => stream.write_all(&[0xff; 64])?,
+                Act::GarbageBehind => {
+                    answer.extend([0xff; 64]);
+                    stream.write_all(&answer)?;
+                }
+                Act::Flood => {
+                    drop(world);
+                    answer[4] ^= 0x80;
+                    loop {
+                        stream.write_all(&answer)?;
+                    }
+                }
                 Act::Reversed(count) => {
                     reversed.push(answer);
                     if reversed.len() == count {
@@ -272,7 +299,8 @@ fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<
                     world.durable[place][range].copy_from_slice(data);
                 }
             }
-            let (file_wcc, committed) = (wcc_data::default(), args.stable);
+            let committed = if act == Act::Unsafe { stable_how::UNSTABLE } else { args.stable };
+            let file_wcc = wcc_data::default();
             let ok = WRITE3resok { file_wcc, count, committed, verf: world.verifier };
             Results::Nfs(NfsResults::WRITE(match fail {
                 Some(status) => Res3::Fail(status, WRITE3resfail { file_wcc }),

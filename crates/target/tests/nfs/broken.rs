@@ -1,0 +1,105 @@
+//! What the client makes of servers that break the protocol, and of an owner who takes his time.
+
+use std::io::IoSlice;
+use std::time::Duration;
+
+use nfs3::arguments::stable_how;
+use nfs3::request::{NfsResults, Results};
+use nfs3::results::{Res3, WRITE3resok};
+use nfs3::server::reply;
+use nfs3::types::{Handle, wcc_data};
+use target::nfs::unwired::{Unwired, Wish};
+use target::nfs::{NfsFailure, NfsFile};
+use workload::plan::WriteStability;
+
+use crate::drive::{all, read, write};
+use crate::scripted::{Act, Scripted};
+
+fn file() -> NfsFile {
+    NfsFile { handle: Handle::new(b"f\0").unwrap(), path: "file".to_owned() }
+}
+
+#[test]
+fn an_answer_stands_though_nonsense_follows_it_and_the_next_call_is_done_too() {
+    let server = Scripted::start((1, 8192), |_, world| match world.seen.len() {
+        1 => Act::GarbageBehind,
+        _ => Act::Answer,
+    });
+    let mut session = server.session("");
+    let mut memory = [0; 4096];
+    for offset in [0, 4096] {
+        assert_eq!(session.read(&file(), offset, &mut memory).unwrap().0, 4096);
+    }
+    assert_eq!(server.world.lock().unwrap().seen.len(), 2);
+}
+
+#[test]
+fn answers_to_calls_that_nobody_made_do_not_put_off_a_deadline() {
+    let server = Scripted::start((1, 8192), |_, _| Act::Flood);
+    let mut session = server.session("timeo=1s");
+    session.set_deadline(Duration::from_millis(300));
+    let error = session.read(&file(), 0, &mut [0; 4096]).unwrap_err();
+    assert!(matches!(error.failure, NfsFailure::Deadline(_)), "{error}");
+}
+
+#[test]
+fn a_write_that_is_less_safe_than_asked_for_fails() {
+    for (asked, result) in [
+        (WriteStability::Unstable, 8192),
+        (WriteStability::DataSync, -5),
+        (WriteStability::FileSync, -5),
+    ] {
+        let server = Scripted::start((1, 1 << 20), |_, _| Act::Unsafe);
+        let mut target = server.open("", 1, |access| access.stability = asked);
+        assert_eq!(all(&mut target, &[write(0, 8192)], 1, |_, _| {}), [result]);
+    }
+}
+
+/// The bytes that the only connection is to send next.
+fn unsent(client: &mut Unwired) -> Vec<u8> {
+    client.take_unsent();
+    let mut pieces = [IoSlice::new(&[]); 8];
+    let filled = client.gather(0, &mut pieces);
+    pieces[..filled].iter().flat_map(|piece| piece.to_vec()).collect()
+}
+
+#[test]
+fn calls_that_wait_go_on_after_an_answer_came_before_its_question_was_whole() {
+    let server = Scripted::start((1, 1 << 20), |_, _| Act::Answer);
+    let access = server.access("slots=1", |_| {});
+    let mut client = Unwired::new(&access, 2, || 1).unwrap();
+    client.submit(0, &write(0, 8192));
+    client.submit(1, &read(0, 4096));
+    let first = unsent(&mut client);
+    client.sent(0, 100);
+    let ok = WRITE3resok {
+        file_wcc: wcc_data::default(),
+        count: 8192,
+        committed: stable_how::UNSTABLE,
+        verf: [1; 8],
+    };
+    let xid = u32::from_be_bytes(first[4..8].try_into().unwrap());
+    let mut answer = Vec::new();
+    reply(&mut answer, xid, &Results::Nfs(NfsResults::WRITE(Res3::Ok(ok))));
+    assert!(!client.received(0, &answer), "the server is out of step");
+    client.lost(0);
+    let now_ns = client.next_ns();
+    client.at(now_ns);
+    assert_eq!(client.advance(), Some(Wish::Connect(0)));
+    client.connected(0);
+    let second = unsent(&mut client);
+    assert!(!second.is_empty() && second[4..8] != first[4..8], "the READ goes over the next one");
+}
+
+#[test]
+fn time_before_the_first_operation_is_neither_outstanding_nor_silence() {
+    let server = Scripted::start((1, 1 << 20), |_, _| Act::Answer);
+    let mut target = server.open("timeo=100ms", 1, |_| {});
+    // Longer than a connection with something outstanding may be silent.
+    std::thread::sleep(Duration::from_millis(400));
+    assert_eq!(all(&mut target, &[read(0, 8192)], 1, |_, _| {}), [8192]);
+    let counters = target::Target::connections(&mut target)[0];
+    assert_eq!((counters.reconnects, counters.replays), (0, 0));
+    let half = u128::from(counters.age_ns / 2);
+    assert!(counters.outstanding_time_ns < half, "{counters:?}");
+}
