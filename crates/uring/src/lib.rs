@@ -2,7 +2,8 @@
 //! allows `unsafe`.
 //!
 //! For: reading, writing and syncing registered files through io_uring with registered buffers, in
-//! batches; and what only a raw system call tells of a socket. Not for: deciding what to read or
+//! batches; and what only raw system calls give: what the kernel says of a socket, and a wait for
+//! many of them on every kernel. Not for: deciding what to read or
 //! when. Ideas: the hot loop of fio's `t/io_uring`, firecracker's split of ring, operation and
 //! buffers.
 #![expect(
@@ -13,3 +14,4 @@
 pub mod buffers;
 pub mod ring;
 pub mod socket;
+pub mod waiting;

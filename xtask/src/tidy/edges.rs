@@ -72,7 +72,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         package: "volume",
-        may_import: &["units", "nfs3", "cloud", "files", "disk"],
+        may_import: &["units", "nfs3", "cloud", "files", "disk", "uring"],
         never: "the witness shares no code with what it is to check",
     },
     Row {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, epoll, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, sendmsg, sockopt};
+use uring::waiting::Events;
 use workload::connection::{ConnectionCounters, Endpoint, TcpState};
 
 use super::core::{Core, Wanted};
@@ -46,14 +47,14 @@ pub(super) struct Sockets {
     all: Vec<Socket>,
     /// With several connections.
     epoll: Option<OwnedFd>,
-    events: Vec<epoll::Event>,
+    events: Events,
     received: Vec<u8>,
     /// Places of the connections to send on, while they are gone through.
     turn: Vec<u32>,
     privileged: bool,
 }
 
-fn drive(source: Errno) -> TargetError {
+fn drive(source: impl Into<std::io::Error>) -> TargetError {
     TargetError::Drive { target: "connections to an NFS server".to_owned(), source: source.into() }
 }
 
@@ -67,7 +68,7 @@ impl Sockets {
         let mut sockets = Sockets {
             all: Vec::with_capacity(servers.len()),
             epoll,
-            events: Vec::with_capacity(EVENTS),
+            events: Events::new(EVENTS),
             received: vec![0; RECEIVE_BYTES],
             turn: Vec::with_capacity(servers.len()),
             privileged: url.privileged,
@@ -240,17 +241,12 @@ impl Sockets {
         clock: &dyn Fn() -> u64,
     ) -> Result<(), TargetError> {
         let epoll = self.epoll.as_ref().expect("several connections have one");
-        self.events.clear();
-        let spare = rustix::buffer::spare_capacity(&mut self.events);
-        match epoll::wait(epoll, spare, Some(&timespec(time))) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(refused) => return Err(drive(refused)),
-        }
+        self.events.wait(epoll, Some(time)).map_err(drive)?;
         core.at(clock());
         for event in 0..self.events.len() {
-            let epoll::Event { flags, data } = self.events[event];
-            let may_send = flags.contains(epoll::EventFlags::OUT);
-            self.look_at(core, data.u64() as usize, may_send, clock);
+            let (flags, place) = self.events.get(event);
+            let may_send = flags & epoll::EventFlags::OUT.bits() != 0;
+            self.look_at(core, place as usize, may_send, clock);
         }
         Ok(())
     }

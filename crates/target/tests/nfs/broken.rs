@@ -92,6 +92,20 @@ fn calls_that_wait_go_on_after_an_answer_came_before_its_question_was_whole() {
 }
 
 #[test]
+fn several_connections_are_waited_for_on_an_old_kernel_too() {
+    // For all tests of this process from here on: both ways have to do.
+    uring::waiting::wait_as_before_linux_5_11();
+    let server = Scripted::start((1, 1 << 20), |_, world| match world.seen.len() {
+        20 => Act::DoAndClose,
+        _ => Act::Fragments,
+    });
+    let mut target = server.open("nconnect=3", 16, |_| {});
+    let ops: Vec<_> = (0..128).map(|place| read(place * 8192, 8192)).collect();
+    let results = all(&mut target, &ops, 16, |_, _| {});
+    assert!(results.iter().all(|result| *result == 8192), "{results:?}");
+}
+
+#[test]
 fn time_before_the_first_operation_is_neither_outstanding_nor_silence() {
     let server = Scripted::start((1, 1 << 20), |_, _| Act::Answer);
     let mut target = server.open("timeo=100ms", 1, |_| {});

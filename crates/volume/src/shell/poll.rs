@@ -5,10 +5,11 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
-use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::time::Timespec;
+use uring::waiting;
 
 /// Events that one wait can bring.
 const EVENTS: usize = 512;
@@ -52,18 +53,19 @@ pub(crate) struct Happened {
 pub(crate) struct Poll(OwnedFd);
 
 /// What one wait brought; made in the thread that waits.
-pub(crate) struct Events(Vec<Event>);
+pub(crate) struct Events(waiting::Events);
 
 impl Events {
     pub(crate) fn new() -> Events {
-        Events(Vec::with_capacity(EVENTS))
+        Events(waiting::Events::new(EVENTS))
     }
 
     pub(crate) fn happened(&self, index: usize) -> Happened {
-        let Event { flags, data, .. } = self.0[index];
+        let (flags, number) = self.0.get(index);
+        let flags = EventFlags::from_bits_retain(flags);
         let over = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         Happened {
-            number: data.u64(),
+            number,
             readable: flags.contains(EventFlags::IN),
             writable: flags.contains(EventFlags::OUT),
             over,
@@ -90,17 +92,10 @@ impl Poll {
     /// To be exact to less than a millisecond this must be `epoll_pwait2` (Linux 5.11), which
     /// rustix takes with its feature `linux_5_11` only.
     pub(crate) fn wait(&self, events: &mut Events, timeout_ns: Option<u64>) -> io::Result<usize> {
-        events.0.clear();
-        let timeout = timeout_ns.map(|ns| {
-            let ns = if ns > EXACT_NS { ns - ns / 16 } else { ns };
-            Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
-        });
-        let buffer = rustix::buffer::spare_capacity(&mut events.0);
-        match epoll::wait(&self.0, buffer, timeout.as_ref()) {
-            Ok(count) => Ok(count),
-            Err(rustix::io::Errno::INTR) => Ok(0),
-            Err(error) => Err(error.into()),
-        }
+        let timeout = timeout_ns
+            .map(|ns| Duration::from_nanos(if ns > EXACT_NS { ns - ns / 16 } else { ns }));
+        events.0.wait(&self.0, timeout)?;
+        Ok(events.0.len())
     }
 }
 
