@@ -4,7 +4,6 @@ mod harness;
 
 mod another_client;
 mod connections;
-mod hostile;
 mod late;
 mod pressure;
 mod questions;
