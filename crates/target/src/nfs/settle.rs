@@ -67,6 +67,8 @@ impl Core {
     /// Does what a reply asks for.
     fn settle(&mut self, place: usize, index: u32, outcome: Outcome) {
         let call = self.calls[index];
+        let is_less_safe =
+            |committed| matches!(call.kind, CallKind::Write(asked) if committed < asked);
         match outcome {
             Outcome::Jukebox => {
                 self.counters[place].retries += 1;
@@ -82,8 +84,7 @@ impl Core {
                 self.counters[place].kinds[OpKind::Read as usize].bytes += u64::from(bytes);
                 self.moved(index, bytes, eof);
             }
-            Outcome::Written { committed, .. } if matches!(call.kind, CallKind::Write(asked) if committed < asked) =>
-            {
+            Outcome::Written { committed, .. } if is_less_safe(committed) => {
                 // RFC 1813, section 3.3.7, forbids it; and there may be no memory left to remember
                 // it in until a COMMIT.
                 self.fail(index, EIO);
