@@ -151,3 +151,25 @@ fn a_window_that_is_smaller_than_a_message_and_a_thin_line_are_filled_and_no_mor
         assert!(seen <= expected && seen > 0.9 * expected, "{seen} MiB/s, not {expected}");
     }
 }
+
+#[test]
+fn a_large_write_over_a_slow_path_is_no_silence() {
+    for seed in SEEDS {
+        // A write takes 8 times as long on its way as the connection may be silent.
+        let setup = Setup {
+            client: Client { timeo_ns: 32 * MS, ..Client::new() },
+            wire: Wire { window_bytes: 4096, ..Wire::of_delay(MS) },
+            ..Setup::new(volume(None, MS), VOLUME)
+        };
+        let stream = Stream {
+            read_permille: 0,
+            transfer_sizes: size(1 << 20),
+            working_set: small(1, 4 << 20),
+            ..stream(CLOSED, 1)
+        };
+        let simulated = simulate(&run(vec![stream], 2 * S, S), &setup, seed);
+        assert_whole(&simulated);
+        assert!(kind(&simulated.record, OpKind::Write).response.max_ns > 7 * 32 * MS);
+        assert_eq!(repeats(&simulated.record), (0, 0));
+    }
+}

@@ -44,7 +44,7 @@ pub(super) struct Flow {
     pub(super) waiting: List,
     pub(super) link: Link,
     backoff: Duration,
-    /// When it last said something, or was given something to say.
+    /// When it last gave a sign of life, or was given something to say.
     pub(super) heard_ns: u64,
     /// Up to when its time integral runs.
     counted_ns: u64,
@@ -137,8 +137,13 @@ impl Flow {
         filled
     }
 
-    /// The kernel took `bytes` of what was gathered.
-    pub(super) fn sent(&mut self, calls: &Calls, bytes: usize) {
+    /// The kernel took `bytes` of what was gathered. Where that goes on with a call of which it had
+    /// taken a part, the peer has made room: as good a sign of life as an answer, and the only one
+    /// that a large call over a slow path gives until all of it is there.
+    pub(super) fn sent(&mut self, calls: &Calls, bytes: usize, now_ns: u64) {
+        if self.sent_of_first > 0 && bytes > 0 {
+            self.heard_ns = now_ns;
+        }
         let mut left = bytes + self.sent_of_first;
         while let Some(slot) = self.unsent.front() {
             let call = &calls[self.call_of[*slot as usize]];

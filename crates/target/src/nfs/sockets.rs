@@ -157,7 +157,7 @@ impl Sockets {
             let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
             let mut control = SendAncillaryBuffer::default();
             match sendmsg(descriptor, &pieces[..filled], &mut control, flags) {
-                Ok(bytes) => core.flows[place].sent(&core.calls, bytes),
+                Ok(bytes) => core.flows[place].sent(&core.calls, bytes, core.now_ns),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     socket.is_full = true;
@@ -308,9 +308,16 @@ impl Sockets {
         }
     }
 
+    /// Gives a connection up. Its calls go over another one, so nothing of them may arrive over
+    /// this one any more: it is reset, for after a plain close the kernel would go on to deliver
+    /// what it had taken, old WRITEs after those that came later.
     fn close(&mut self, core: &mut Core, place: usize) {
         let state = self.tcp(place);
         let socket = &mut self.all[place];
+        if let Some(socket) = &socket.descriptor {
+            let set = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
+            debug_assert!(set.is_ok(), "every TCP socket can be told to be reset: {set:?}");
+        }
         if let Some(state) = state {
             socket.retransmits = state.retransmits;
             core.counters[place].tcp = Some(state);

@@ -102,7 +102,7 @@ impl Unwired {
 
     /// So many bytes of what was gathered were sent.
     pub fn sent(&mut self, place: usize, bytes: usize) {
-        self.core.flows[place].sent(&self.core.calls, bytes);
+        self.core.flows[place].sent(&self.core.calls, bytes, self.core.now_ns);
     }
 
     /// Bytes arrived. False: the stream is of no use, and the connection must be closed.

@@ -1,7 +1,7 @@
 //! What the client makes of everything that a server may do.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nfs3::arguments::stable_how;
 use nfs3::procedure::NfsProcedure;
@@ -149,6 +149,13 @@ fn a_server_that_says_nothing_is_asked_again_over_another_connection() {
     assert!(results.iter().all(|result| *result == 8192), "{results:?}");
     let counters = target.connections()[0];
     assert_eq!((counters.reconnects, counters.replays), (1, 4));
+    // The silent one was reset, so that nothing sent over it arrives after what was sent again.
+    // The server's thread learns of it when it has its turn.
+    let begun = Instant::now();
+    while server.world.lock().unwrap().resets == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "it was closed and not reset");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 #[test]

@@ -68,6 +68,8 @@ pub(crate) struct World {
     pub(crate) durable: Vec<Vec<u8>>,
     pub(crate) verifier: [u8; 8],
     pub(crate) seen: Vec<Seen>,
+    /// Connections that the client has reset.
+    pub(crate) resets: usize,
     together: Vec<(TcpStream, Vec<u8>)>,
     connections: usize,
 }
@@ -104,6 +106,7 @@ impl Scripted {
             files,
             verifier: *b"\0verifie",
             seen: Vec::new(),
+            resets: 0,
             together: Vec::new(),
             connections: 0,
         }));
@@ -182,7 +185,10 @@ fn serve(
     let mut reversed: Vec<Vec<u8>> = Vec::new();
     let mut memory = vec![0; 256 << 10];
     loop {
-        let bytes = stream.read(&mut memory)?;
+        let bytes = stream.read(&mut memory).inspect_err(|error| {
+            let is_reset = error.kind() == std::io::ErrorKind::ConnectionReset;
+            world.lock().unwrap().resets += usize::from(is_reset);
+        })?;
         if bytes == 0 {
             return Ok(());
         }
