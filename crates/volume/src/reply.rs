@@ -43,6 +43,11 @@ impl Reply {
         self.head.len() + self.data_bytes + self.padding.len()
     }
 
+    /// Of them, those that are the reply's own and not data by reference.
+    pub(crate) fn own_bytes(&self) -> usize {
+        self.head.len()
+    }
+
     /// True if there is nothing to be sent.
     #[must_use]
     pub fn is_empty(&self) -> bool {

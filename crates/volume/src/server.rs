@@ -477,6 +477,7 @@ impl Server {
                 let spare = self.spare.pop().unwrap_or_default();
                 let reply = std::mem::replace(&mut self.reply, spare);
                 let position = connection.held.len();
+                connection.held_own_bytes += reply.own_bytes();
                 let held = Held { connection: place, position, reply, bytes, failed };
                 let inserted = self.held.insert(held);
                 debug_assert_eq!(inserted, token);
@@ -495,6 +496,7 @@ impl Server {
         let Held { connection: at, position, mut reply, bytes, failed } = held;
         let connection = self.connections.get_mut(at).expect("its replies go with a connection");
         connection.held.swap_remove(position);
+        connection.held_own_bytes -= reply.own_bytes();
         if let Some(moved) = connection.held.get(position) {
             let moved = self.held.get_mut(*moved).expect("a connection lists what is held");
             moved.position = position;

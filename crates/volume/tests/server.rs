@@ -4,7 +4,8 @@ use std::io::IoSlice;
 use std::sync::mpsc::channel;
 
 use cloud::catalog::Catalog;
-use nfs3::arguments::GETATTR3args;
+use files::{Caller, How, SetAttributes, Time};
+use nfs3::arguments::{GETATTR3args, READDIR3args};
 use nfs3::client::{Client, ClientOptions};
 use nfs3::request::{Arguments, NfsArguments};
 use nfs3::rpc::Credential;
@@ -60,6 +61,47 @@ fn calls(count: u32, root: &[u8]) -> Vec<u8> {
         bytes.extend_from_slice(client.message(slot));
     }
     bytes
+}
+
+/// The bytes of so many calls that list a directory in replies of up to 1 MiB.
+fn listings(count: u32, root: &[u8]) -> Vec<u8> {
+    let options = ClientOptions { slots: 1 << 16, max_reply_bytes: 2 << 20, first_generation: 0 };
+    let mut client = Client::new(options);
+    let dir = nfs_fh3(root);
+    let args = READDIR3args { dir, cookie: 0, cookieverf: [0; 8], count: 1 << 20 };
+    let arguments = Arguments::Nfs(NfsArguments::READDIR(args));
+    let begin = |_| {
+        let slot = client.call(&Credential::None, &arguments).expect("a free slot");
+        client.message(slot).to_vec()
+    };
+    (0..count).flat_map(begin).collect()
+}
+
+#[test]
+fn listings_that_a_delay_holds_take_bounded_memory_and_are_all_answered() {
+    let (mut server, root) = server("[delay]\nread = \"1ms\"\n");
+    let caller = Caller { uid: 0, gid: 0, gids: &[], read_only: false };
+    let (_, export) = server.exports_mut().iter_mut().next().expect("a volume");
+    for number in 0..5000 {
+        let (name, how) = (format!("{number:0>250}"), How::Guarded(SetAttributes::default()));
+        let now = Time { seconds: 1, nanoseconds: 0 };
+        let files = &mut export.files;
+        files.create(files.root(), name.as_bytes(), how, &caller, now).result.expect("room");
+    }
+    let conn = connected(&mut server);
+    server.received(MS, conn, &listings(100, &root));
+    let (mut all, mut most) = (0, 0);
+    for turn in 2.. {
+        most = most.max(server.held());
+        if server.is_idle(conn) {
+            break;
+        }
+        assert!(turn < 10_000, "stuck after {all} bytes");
+        server.advance(turn * MS);
+        all += sent(&mut server, conn);
+    }
+    assert!((2..=9).contains(&most), "{most} replies of 1 MiB were held");
+    assert!(all > 90 << 20, "{all} bytes");
 }
 
 /// Sends everything that waits; gives its length.

@@ -22,6 +22,10 @@ pub(super) const OUTGOING_BYTES: usize = 8 << 20;
 /// The same for bytes that are a reply's own, such as names of a directory.
 pub(super) const OWN_BYTES: usize = 1 << 20;
 
+/// The same for the own bytes of replies that limits or delays hold: what 128 listings of 64 KiB
+/// have together.
+const HELD_OWN_BYTES: usize = 8 << 20;
+
 /// Input that is kept, beyond which a buffer that was worked off is given back.
 const KEPT_BYTES: usize = 4 << 10;
 
@@ -35,6 +39,8 @@ pub(super) struct Connection {
     pub(super) outgoing: Outgoing<Piece>,
     /// Places of its replies that are held.
     pub(super) held: Vec<Place>,
+    /// Bytes of theirs that are not data by reference.
+    pub(super) held_own_bytes: usize,
     kept: Vec<u8>,
     /// Where in `kept` the first byte stands that was not worked on.
     kept_start: usize,
@@ -64,6 +70,7 @@ impl Connection {
             rpc: nfs3::server::Server::new(options),
             outgoing: Outgoing::default(),
             held: Vec::new(),
+            held_own_bytes: 0,
             kept: Vec::new(),
             kept_start: 0,
             is_ready: false,
@@ -72,9 +79,11 @@ impl Connection {
         }
     }
 
-    /// Whether too much waits to be sent.
+    /// Whether too much waits to be sent, now or later.
     pub(super) fn is_full(&self) -> bool {
-        self.outgoing.bytes() >= OUTGOING_BYTES || self.outgoing.own_bytes() >= OWN_BYTES
+        self.outgoing.bytes() >= OUTGOING_BYTES
+            || self.outgoing.own_bytes() >= OWN_BYTES
+            || self.held_own_bytes >= HELD_OWN_BYTES
     }
 
     /// Whether a request could be performed if it were there.

@@ -10,7 +10,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use rustix::io::Errno;
-use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::haste::Haste;
@@ -300,6 +300,8 @@ impl EventLoop {
     ) -> io::Result<()> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
+        // A peer that vanished without a word would else keep its place for ever.
+        sockopt::set_socket_keepalive(&stream, true)?;
         let local = stream.local_addr()?;
         let accepted = self.server.accept(now_ns, endpoint, local, peer, nfs_port);
         let Some(conn) = accepted else { return Ok(()) };

@@ -140,6 +140,30 @@ fn connections_beyond_the_limit_are_closed_with_a_line_and_the_others_go_on() {
 }
 
 #[test]
+fn a_peer_that_vanished_is_found_out_by_the_kernel() {
+    let running = service("3000MiB/s", "");
+    let mut client = Connected::to(running.addresses()[0]);
+    client.mount("/vol1");
+    let ends = [running.addresses()[0].port(), client.stream.local_addr().unwrap().port()];
+    let wanted = ends.map(|port| format!(":{port:04X}"));
+    // Columns: number, local and remote address, state, queues, timer. 02 is that of keepalive,
+    // once whatever was sent last is acknowledged.
+    let deadline = std::time::Instant::now() + PATIENCE;
+    loop {
+        let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let mut ours =
+            lines.filter(|line| line[1].ends_with(&wanted[0]) && line[2].ends_with(&wanted[1]));
+        let timer = ours.next().expect("the service's end of the connection")[5].to_owned();
+        if timer.starts_with("02:") {
+            break;
+        }
+        assert!(std::time::Instant::now() < deadline, "its timer is {timer}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
 fn a_service_with_idle_connections_makes_no_turn() {
     let (options, lines) = options(described("3000MiB/s", ""));
     let running = Running::start(options).unwrap();
