@@ -181,10 +181,11 @@ pub(crate) struct ExperimentArguments {
     ///
     /// nconnect=COUNT: connections of this process, dealt out over the workers; without it one for
     /// each worker. port=, mountport=: instead of asking the portmapper. rsize=, wsize=: most bytes
-    /// of a call. slots=: calls outstanding on a connection (128). policy=round-robin, per-file or
-    /// least-outstanding: how operations are dealt out to connections. addr=A,B: addresses over
-    /// which connections are spread. uid=, gid=, gids=: who calls. privileged=true: from ports
-    /// below 1024. timeo=60s: how long a silent connection is waited for.
+    /// of a call, from 4 KiB on in whole 4 KiB. slots=: calls outstanding on a connection (128).
+    /// policy=round-robin, per-file or least-outstanding: how operations are dealt out to
+    /// connections. addr=A,B: addresses over which connections are spread. uid=, gid=, gids=: who
+    /// calls. privileged=true: from ports below 1024. timeo=60s: how long a silent connection is
+    /// waited for.
     #[arg(short, long = "option", value_name = "KEY=VALUE", help_heading = None)]
     pub(crate) option: Vec<String>,
 

@@ -182,8 +182,8 @@ impl Place {
             servers: vec![server],
             caller: Named::named("simulated", 1000, 1000),
             root: NfsFile { handle: self.files[0], path: "/".to_owned() },
-            rsize_bytes: client.rsize_bytes.min(most),
-            wsize_bytes: client.wsize_bytes.min(most),
+            rsize_bytes: Mounted::transfer_bytes(Some(client.rsize_bytes), most, most),
+            wsize_bytes: Mounted::transfer_bytes(Some(client.wsize_bytes), most, most),
             info: FSINFO3resok {
                 obj_attributes: None,
                 rtmax: most,

@@ -267,17 +267,16 @@ fn operations_larger_than_the_largest_call_are_several_calls_and_one_operation()
             happenings: vec![(S / 10, Happening::Lose(Which::All))],
             ..Setup::new(volume(None, MS), VOLUME)
         };
-        // One after the other: writes that overlap may well leave a mixture of their parts.
+        // Writes that overlap may well leave a mixture of their parts, but of whole pages.
         let stream = Stream {
             read_permille: 500,
-            access_pattern: AccessPattern::Sequential,
             transfer_sizes: size(65536),
-            working_set: small(1, 4 << 20),
+            working_set: small(1, 512 << 10),
             ..stream(CLOSED, 8)
         };
         let simulated = simulate(&run(vec![stream], S / 5, S / 10), &setup, seed);
         assert_whole(&simulated);
-        for (kind, calls_each) in [(OpKind::Read, 4), (OpKind::Write, 7)] {
+        for (kind, calls_each) in [(OpKind::Read, 4), (OpKind::Write, 8)] {
             let counted = calls(&simulated.record, kind, None);
             assert_eq!(counted.calls, counted.operations * calls_each);
         }

@@ -27,6 +27,8 @@ pub(super) const JUKEBOX: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(20)..=Duration::from_secs(5);
 /// Bytes of a READ or WRITE when the URL does not say, at most: what the kernel's client takes.
 const TRANSFER_BYTES_MAX: u32 = 1 << 20;
+/// Transfers are of whole pages, those of most clients and servers.
+const PAGE_BYTES: u32 = 4096;
 /// Bytes of a READ or WRITE at least, whatever the server says.
 const TRANSFER_BYTES_MIN: u32 = 512;
 
@@ -57,12 +59,26 @@ pub struct Mounted {
     pub caller: Caller,
     /// The folder that the URL names.
     pub root: NfsFile,
-    /// Most bytes of a READ.
+    /// Most bytes of a READ, see [`Mounted::transfer_bytes`].
     pub rsize_bytes: u32,
     /// Most bytes of a WRITE.
     pub wsize_bytes: u32,
     /// What the server says of itself.
     pub info: FSINFO3resok,
+}
+
+impl Mounted {
+    /// Most bytes of a READ or WRITE: what the URL says, otherwise what the server prefers, and
+    /// what it takes at most (0: it does not say). From 4 KiB on whole pages, like the Linux
+    /// client: where the parts of operations that overlap went other ways they would leave a
+    /// mixture within one page, of which nobody could say whether it is as it should be.
+    pub fn transfer_bytes(wanted: Option<u32>, preferred: u32, most: u32) -> u32 {
+        let most = if most == 0 { TRANSFER_BYTES_MAX } else { most };
+        let preferred = if preferred == 0 { most } else { preferred };
+        let size = wanted.unwrap_or(preferred.min(TRANSFER_BYTES_MAX)).min(most);
+        let pages = size - size % PAGE_BYTES;
+        if pages == 0 { size.max(TRANSFER_BYTES_MIN) } else { pages }
+    }
 }
 
 /// A connection to a mounted export.
@@ -148,15 +164,9 @@ impl Session {
                 failure,
             })?,
         };
-        let limit = |wanted: Option<u32>, preferred: u32, most: u32| {
-            let most = if most == 0 { TRANSFER_BYTES_MAX } else { most };
-            let preferred = if preferred == 0 { most } else { preferred };
-            let size = wanted.unwrap_or(preferred.min(TRANSFER_BYTES_MAX)).min(most);
-            size.max(TRANSFER_BYTES_MIN)
-        };
         let info = &mounted.info;
-        mounted.rsize_bytes = limit(url.rsize_bytes, info.rtpref, info.rtmax);
-        mounted.wsize_bytes = limit(url.wsize_bytes, info.wtpref, info.wtmax);
+        mounted.rsize_bytes = Mounted::transfer_bytes(url.rsize_bytes, info.rtpref, info.rtmax);
+        mounted.wsize_bytes = Mounted::transfer_bytes(url.wsize_bytes, info.wtpref, info.wtmax);
         let mut session = Session { mounted: Arc::new(mounted), channel, jukebox_retries: 0 };
         session.descend(&rest)?;
         Ok(session)

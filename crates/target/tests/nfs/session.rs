@@ -208,3 +208,18 @@ fn another_hands_server_does_what_it_knows_and_says_what_it_does_not_know() {
     let name = b"a file with a rather long name, number 000007";
     assert_eq!(below.lookup(&many, name).unwrap().1.unwrap().size, 0);
 }
+
+#[test]
+fn transfers_are_of_whole_pages_unless_they_are_less_than_one() {
+    use target::nfs::Mounted;
+    let sizes = [
+        (Some(10_000), 0, 0, 8192),
+        (Some(1 << 20), 0, 65_000, 61_440),
+        (None, 12_000, 1 << 20, 8192),
+        (Some(3584), 65_536, 1 << 20, 3584),
+        (None, 0, 0, 1 << 20),
+    ];
+    for (wanted, preferred, most, is) in sizes {
+        assert_eq!(Mounted::transfer_bytes(wanted, preferred, most), is, "{wanted:?}");
+    }
+}
