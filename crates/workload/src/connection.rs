@@ -34,7 +34,8 @@ pub struct ConnectionCounters {
     pub age_ns: u64,
     /// Times it was connected again after it was lost.
     pub reconnects: u64,
-    /// Calls sent again over a connection that was made anew.
+    /// Calls sent again over a connection that was made anew, and reads made again because the
+    /// server had lost data that was not committed.
     pub replays: u64,
     /// Calls sent again because the server asked for it (NFS3ERR_JUKEBOX and the like).
     pub retries: u64,

@@ -169,6 +169,25 @@ fn whatever_is_lost_on_the_way_what_is_read_is_what_was_written_last() {
 }
 
 #[test]
+fn no_read_sees_what_a_restart_lost() {
+    let mut replays = 0;
+    for seed in 0..DRAWN {
+        let (mut setup, mut run) = drawn(seed);
+        setup.data = Data::Verified { seed: DATA_SEED };
+        let stream = &mut run.streams[0];
+        stream.read_permille = 500;
+        stream.access_pattern = AccessPattern::Uniform;
+        let simulated = simulate(&run, &setup, seed);
+        assert_whole(&simulated);
+        let told = analysis::witness::Told::of(&simulated.record);
+        let witness = simulated.record.witness.unwrap();
+        assert_eq!(told.differences(&witness), Vec::<String>::new(), "seed {seed}");
+        replays += told.replays;
+    }
+    assert!(replays > DRAWN, "much happened: {replays}");
+}
+
+#[test]
 fn nothing_is_written_again_after_a_restart_if_it_was_stable_when_it_was_answered() {
     use workload::plan::WriteStability;
     for seed in SEEDS {

@@ -14,6 +14,7 @@ use workload::op::{Op, OpKind};
 
 use super::calls::{CallKind, Calls, List, NONE};
 use super::dial::Caller;
+use super::doubt::Doubt;
 use super::flow::Flow;
 use super::uncommitted::Uncommitted;
 use super::url::Policy;
@@ -34,6 +35,10 @@ pub(super) struct Operation {
     pub(super) errno: i32,
     /// The earliest epoch of its UNSTABLE writes; `u32::MAX` without any.
     pub(super) epoch: u32,
+    /// A read that has ended and is held back, or is to be made again when it ends: it may have
+    /// seen what stood there before the server had all data again.
+    pub(super) is_answered: bool,
+    pub(super) again: bool,
     /// Where its first call was sent.
     pub(super) flow: u32,
     /// In the list of those that its file holds back.
@@ -113,6 +118,7 @@ pub(super) struct Core {
     pub(super) sweep: u32,
     pub(super) sweep_outstanding: u32,
     pub(super) unstable_writes: usize,
+    pub(super) doubt: Doubt,
     pub(super) done: Vec<Completion>,
 }
 
@@ -133,6 +139,8 @@ impl Core {
             bytes: 0,
             errno: 0,
             epoch: u32::MAX,
+            is_answered: false,
+            again: false,
             flow: 0,
             next: NONE,
         };
@@ -174,6 +182,7 @@ impl Core {
             epoch: 0,
             sweep_outstanding: 0,
             unstable_writes: 0,
+            doubt: Doubt::default(),
         }
     }
 
@@ -199,10 +208,16 @@ impl Core {
             bytes: 0,
             errno: 0,
             epoch: u32::MAX,
+            is_answered: false,
+            again: false,
             flow: NONE,
             next: NONE,
         };
-        if op.kind != OpKind::Read && self.files[op.file as usize].is_recovering {
+        let is_held = match op.kind {
+            OpKind::Read => self.is_doubtful(op.file),
+            OpKind::Write | OpKind::Fsync => self.files[op.file as usize].is_recovering,
+        };
+        if is_held {
             self.hold(tag);
         } else {
             self.begin(tag);

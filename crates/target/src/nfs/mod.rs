@@ -17,6 +17,7 @@ mod calls;
 mod channel;
 mod core;
 mod dispatch;
+mod doubt;
 mod flow;
 mod recovery;
 mod settle;

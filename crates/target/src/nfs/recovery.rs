@@ -3,7 +3,7 @@
 //!
 //! The data of a file goes again in the order in which it went first, only places apart from each
 //! other at the same time, and nothing else is written to the file meanwhile: so that what stands
-//! there in the end is what stood there last.
+//! there in the end is what stood there last. Nor does a read end meanwhile, see `doubt.rs`.
 
 use nfs3::arguments::stable_how;
 use workload::op::OpKind;
@@ -67,9 +67,17 @@ impl Core {
             let Some(tag) = self.free_rewrites.pop() else { return };
             let rewrite = self.setting.rewrite.clone().expect("without it nothing comes here");
             rewrite(&op, &mut self.buffers.slot(tag as usize)[..op.size_bytes as usize]);
-            let (calls_left, bytes, errno, epoch) = (0, 0, 0, u32::MAX);
-            self.operations[tag as usize] =
-                Operation { op, calls_left, bytes, errno, epoch, flow: NONE, next: NONE };
+            self.operations[tag as usize] = Operation {
+                op,
+                calls_left: 0,
+                bytes: 0,
+                errno: 0,
+                epoch: u32::MAX,
+                is_answered: false,
+                again: false,
+                flow: NONE,
+                next: NONE,
+            };
             let file = &mut self.files[place as usize];
             file.cursor = self.log.after(cursor);
             file.rewrites += 1;
@@ -102,19 +110,30 @@ impl Core {
     fn recovered(&mut self, place: u32) {
         self.recovering.retain(|other| *other != place);
         self.log.committed(place, u64::MAX);
+        self.files[place as usize].is_recovering = false;
+        self.redo_reads(place);
+        self.let_go(place);
+    }
+
+    /// Lets go what a file held back.
+    pub(super) fn let_go(&mut self, place: u32) {
         let file = &mut self.files[place as usize];
-        file.is_recovering = false;
         let mut next = std::mem::replace(&mut file.held, (NONE, NONE)).0;
         while next != NONE {
             let tag = next;
-            next = self.operations[tag as usize].next;
-            if self.operations[tag as usize].op.kind == OpKind::Fsync {
-                // What it was for was written again as FILE_SYNC: there is nothing left to commit.
-                let lost = std::mem::take(&mut self.files[place as usize].lost_errno);
-                self.operations[tag as usize].errno = lost;
-                self.end_operation(tag);
-            } else {
-                self.begin(tag);
+            let Operation { op, is_answered, again, next: after, .. } =
+                self.operations[tag as usize];
+            next = after;
+            match op.kind {
+                OpKind::Fsync => {
+                    // What it was for was written again as FILE_SYNC: nothing is left to commit.
+                    let lost = std::mem::take(&mut self.files[place as usize].lost_errno);
+                    self.operations[tag as usize].errno = lost;
+                    self.end_operation(tag);
+                }
+                OpKind::Read if again => self.hold_or_redo(tag),
+                OpKind::Read if is_answered => self.end_operation(tag),
+                OpKind::Read | OpKind::Write => self.begin(tag),
             }
         }
     }
@@ -139,6 +158,7 @@ impl Core {
             flow.is_listed = true;
             self.unsent.push(place as u32);
         }
+        self.begin_doubt();
     }
 
     /// Does what is due, and gives one thing at a time that the owner of the sockets is to do.

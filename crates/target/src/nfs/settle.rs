@@ -123,7 +123,10 @@ impl Core {
         let Call { operation, file, kind, .. } = self.calls[index];
         if operation == NONE {
             // A COMMIT of the target's own: what it was for is not durable.
-            self.files[file as usize].lost_errno = errno;
+            // (One that asks in doubt may be for nothing of this file.)
+            if !self.log.is_empty(file) {
+                self.files[file as usize].lost_errno = errno;
+            }
             if let CallKind::Commit { logged } = kind {
                 self.log.committed(file, logged);
             }
@@ -142,10 +145,13 @@ impl Core {
         let operation = &mut self.operations[tag as usize];
         operation.calls_left -= 1;
         if operation.calls_left == 0 {
-            if tag < self.setting.queue_depth {
-                self.end_operation(tag);
-            } else {
+            if tag >= self.setting.queue_depth {
                 self.end_rewrite(tag);
+            } else if self.is_too_early(tag) {
+                self.operations[tag as usize].is_answered = true;
+                self.hold_or_redo(tag);
+            } else {
+                self.end_operation(tag);
             }
         }
     }

@@ -113,7 +113,11 @@ impl Core {
     }
 
     pub(super) fn end_own_commit(&mut self, index: u32) {
+        let asked = self.calls[index].offset;
         self.calls.release(index);
+        if asked != 0 {
+            return self.end_doubt(asked);
+        }
         self.sweep_outstanding -= 1;
         if self.sweep < self.files.len() as u32 {
             self.sweep();
