@@ -42,6 +42,15 @@ pub(crate) fn spec(named: Option<&str>, options: &[String]) -> Result<TargetSpec
              nfs://host/export, or `null:` for the generator's ceiling"
         )));
     }
+    if let Some((host, export)) = named.split_once(":/")
+        && !host.contains('/')
+    {
+        let host = if host == "nfs" { "host" } else { host };
+        return Err(Failure::input(anyhow!(
+            "use target `{named}`: an NFS export is written nfs://{host}/{export}, and a directory \
+             of that name ./{named}"
+        )));
+    }
     Ok(TargetSpec::Directory { path: named.to_owned() })
 }
 
@@ -77,6 +86,17 @@ pub(crate) fn parsed(text: &str) -> Result<NfsUrl, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_target_as_mount_takes_it_is_told_how_it_is_written_here() {
+        for (named, wanted) in
+            [("filer:/vol1", "nfs://filer/vol1"), ("nfs:/vol1", "nfs://host/vol1")]
+        {
+            let told = spec(Some(named), &[]).unwrap_err().error.unwrap().to_string();
+            assert!(told.contains(wanted), "{told}");
+        }
+        assert!(matches!(spec(Some("./a:/b"), &[]), Ok(TargetSpec::Directory { .. })));
+    }
 
     fn said(named: Option<&str>, options: &[&str]) -> String {
         let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();

@@ -113,7 +113,12 @@ fn text(now: &Stat, before: Option<&Stat>) -> String {
     let elapsed_s = now.now_ns.saturating_sub(since_ns) as f64 / 1e9;
     push(
         &mut out,
-        format!("{}, {} connections", span(elapsed_s, before.is_some()), now.connections),
+        format!(
+            "{}, {} {}",
+            span(elapsed_s, before.is_some()),
+            now.connections,
+            if now.connections == 1 { "connection" } else { "connections" }
+        ),
     );
     for (title, seen, old) in [
         ("VOLUME", &now.volumes, before.map(|before| &before.volumes)),
