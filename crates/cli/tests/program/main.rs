@@ -4,6 +4,7 @@
 
 mod harness;
 
+mod cable;
 mod clean;
 mod emulated;
 mod ending;

@@ -8,19 +8,19 @@ use crate::harness::Place;
 use crate::runs::TINY;
 
 /// A network namespace with nothing but loopback; gone with this.
-struct Network {
-    name: String,
+pub(crate) struct Network {
+    pub(crate) name: String,
 }
 
-fn ip(words: &str) {
+pub(crate) fn ip(words: &str) {
     let status = Command::new("ip").args(words.split_ascii_whitespace()).status();
     let status = status.expect("start ip (`cargo xtask check --install`)");
     assert!(status.success(), "`ip {words}` ended with {status}");
 }
 
 impl Network {
-    fn new() -> Network {
-        let name = format!("fourcorners-{}-program", std::process::id());
+    pub(crate) fn new(side: &str) -> Network {
+        let name = format!("fourcorners-{}-{side}", std::process::id());
         ip(&format!("netns add {name}"));
         let network = Network { name };
         ip(&format!("-n {} link set lo up", network.name));
@@ -28,7 +28,7 @@ impl Network {
     }
 
     /// A program in it.
-    fn command(&self, program: &str) -> Command {
+    pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net=/run/netns/{}", self.name)).arg(program);
         command
@@ -44,7 +44,7 @@ impl Drop for Network {
 
 #[test]
 fn ports_are_asked_of_the_portmapper_and_connections_go_to_every_address() {
-    let network = Network::new();
+    let network = Network::new("program");
     let mut place = Place::new();
     place.file("tiny.toml", TINY);
     place.enter(network.command(env!("CARGO_BIN_EXE_fourcorners")));
