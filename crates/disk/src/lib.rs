@@ -6,18 +6,17 @@
 //! served, or when to answer.
 //!
 //! ```no_run
-//! # fn options() -> files::Options { unimplemented!() }
-//! # #[derive(Debug)] struct Refused;
-//! # impl From<disk::Error> for Refused { fn from(_: disk::Error) -> Refused { Refused } }
-//! # impl From<files::Error> for Refused { fn from(_: files::Error) -> Refused { Refused } }
-//! # fn main() -> Result<(), Refused> {
-//! let directory = disk::Directory::open("/var/lib/volumes".as_ref(), |message| log(message))?;
-//! let mut volume = directory.volume("alpha", options())?;
-//! // … procedures of all requests that have arrived …
-//! volume.sync()?; // if this fails: close the connections, send nothing
-//! // … now their replies may be sent
-//! # Ok(()) }
-//! # fn log(_: &str) {}
+//! fn serve(options: files::Options, log: fn(&str)) -> Result<(), Box<dyn std::error::Error>> {
+//!     let path = std::path::Path::new("/var/lib/volumes");
+//!     let directory = disk::Directory::open(path, log)?;
+//!     let mut volume = directory.volume("alpha", options)?;
+//!     // … procedures of all requests that have arrived …
+//!     if let Err(error) = volume.sync() {
+//!         return Err(format!("close the connections, send nothing: {error:?}").into());
+//!     }
+//!     // … now their replies may be sent
+//!     Ok(())
+//! }
 //! ```
 //!
 //! # On disk

@@ -35,14 +35,32 @@ pub(super) struct Operation {
     pub(super) errno: i32,
     /// The earliest epoch of its UNSTABLE writes; `u32::MAX` without any.
     pub(super) epoch: u32,
-    /// A read that has ended and is held back, or is to be made again when it ends: it may have
-    /// seen what stood there before the server had all data again.
+    /// A read that has ended and is held back: it may have seen what stood there before the server
+    /// had all data again.
     pub(super) is_answered: bool,
+    /// A read that is to be made again when it ends, for the same reason.
     pub(super) again: bool,
     /// Where its first call was sent.
     pub(super) flow: u32,
     /// In the list of those that its file holds back.
     pub(super) next: u32,
+}
+
+impl Operation {
+    /// One that has just begun.
+    pub(super) const fn new(op: Op) -> Operation {
+        Operation {
+            op,
+            calls_left: 0,
+            bytes: 0,
+            errno: 0,
+            epoch: u32::MAX,
+            is_answered: false,
+            again: false,
+            flow: NONE,
+            next: NONE,
+        }
+    }
 }
 
 /// A file of the target.
@@ -133,17 +151,7 @@ impl Core {
     ) -> Core {
         let depth = setting.queue_depth as usize;
         let op = Op { index: 0, offset_bytes: 0, size_bytes: 0, file: 0, kind: OpKind::Read };
-        let nothing = Operation {
-            op,
-            calls_left: 0,
-            bytes: 0,
-            errno: 0,
-            epoch: u32::MAX,
-            is_answered: false,
-            again: false,
-            flow: 0,
-            next: NONE,
-        };
+        let nothing = Operation::new(op);
         let credential = setting.caller.credential();
         let file = |handle: &Handle| File {
             handle: *handle,
@@ -201,18 +209,7 @@ impl Core {
     /// Takes an operation.
     #[inline]
     pub(super) fn submit(&mut self, tag: u32, op: &Op) {
-        let operation = &mut self.operations[tag as usize];
-        *operation = Operation {
-            op: *op,
-            calls_left: 0,
-            bytes: 0,
-            errno: 0,
-            epoch: u32::MAX,
-            is_answered: false,
-            again: false,
-            flow: NONE,
-            next: NONE,
-        };
+        self.operations[tag as usize] = Operation::new(*op);
         let is_held = match op.kind {
             OpKind::Read => self.is_doubtful(op.file),
             OpKind::Write | OpKind::Fsync => self.files[op.file as usize].is_recovering,

@@ -67,17 +67,7 @@ impl Core {
             let Some(tag) = self.free_rewrites.pop() else { return };
             let rewrite = self.setting.rewrite.clone().expect("without it nothing comes here");
             rewrite(&op, &mut self.buffers.slot(tag as usize)[..op.size_bytes as usize]);
-            self.operations[tag as usize] = Operation {
-                op,
-                calls_left: 0,
-                bytes: 0,
-                errno: 0,
-                epoch: u32::MAX,
-                is_answered: false,
-                again: false,
-                flow: NONE,
-                next: NONE,
-            };
+            self.operations[tag as usize] = Operation::new(op);
             let file = &mut self.files[place as usize];
             file.cursor = self.log.after(cursor);
             file.rewrites += 1;
