@@ -10,14 +10,15 @@ use analysis::estimate::Estimate;
 use analysis::load_point::LoadPoint;
 use analysis::times::FRACTIONS;
 use metrics::run_record::Outcome;
-use minijinja::{Environment, HtmlEscape, Value, context};
+use minijinja::{Environment, Value, context};
 
 use crate::charts::{self, Charts};
-use crate::method::DEFINITIONS;
+use crate::document::page::{self, marked_up};
+use crate::method;
 use crate::number::{NONE, date, half_width, mib, percentile_name, plain, thousands, us};
 use crate::rows::{self, TimeUnit, load_point_name, percentile};
 use crate::text::sightings_by_words;
-use crate::{connections, emulated};
+use crate::{connections, emulated, sections};
 
 const TEMPLATE: &str = include_str!("../assets/report.html");
 const STYLE: &str = include_str!("../assets/report.css");
@@ -62,6 +63,7 @@ pub fn render(findings: &Findings) -> Result<String, RenderError> {
         emulated => emulated_volume(findings),
         witness => emulated::witness(findings),
         connection_groups => connection_groups(findings),
+        sections => sections::of(findings).iter().map(page::value).collect::<Vec<_>>(),
         warnings => warnings(findings),
         curve_charts,
         percentile_charts,
@@ -78,7 +80,7 @@ pub fn render(findings: &Findings) -> Result<String, RenderError> {
             .iter()
             .find(|(name, _)| name == EXPERIMENT_TEXT)
             .map(|(_, text)| text.clone()),
-        method => DEFINITIONS,
+        method => method::definitions(),
         repeat_command => &findings.repeat_command,
         style => Value::from_safe_string(STYLE.to_owned()),
         echarts => Value::from_safe_string(ECHARTS.to_owned()),
@@ -95,24 +97,6 @@ fn outcome_in_words(outcome: &Outcome) -> &'static str {
         Outcome::Failed { .. } => "Ended by a failure.",
         Outcome::Aborted => "Aborted.",
     }
-}
-
-/// Words with what stands between backticks as code, escaped.
-fn marked_up(words: &str) -> Value {
-    let parts: Vec<&str> = words.split('`').collect();
-    // A backtick without its other half is one.
-    let paired = if parts.len() % 2 == 1 { parts.len() } else { parts.len() - 1 };
-    let mut html = String::new();
-    for (place, part) in parts.iter().enumerate() {
-        match place {
-            code if code % 2 == 1 && code < paired => {
-                html.push_str(&format!("<code>{}</code>", HtmlEscape(part)));
-            }
-            odd if odd >= paired => html.push_str(&format!("`{}", HtmlEscape(part))),
-            _ => html.push_str(&HtmlEscape(part).to_string()),
-        }
-    }
-    Value::from_safe_string(html)
 }
 
 /// The first line of a text, and the further ones, which are a list: the particulars of a failure.

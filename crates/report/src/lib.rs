@@ -4,17 +4,20 @@
 //! For: layout and the scaling of units. Not for: arithmetic; every number comes from
 //! [`analysis::Findings`] as it is, which is why all outputs carry the same ones.
 //!
-//! Reading order: [`rows`] (what a table shows), [`number`] (how a number is printed), then the
-//! outputs.
+//! Reading order: [`rows`] (what a table shows), [`number`] (how a number is printed), [`sections`]
+//! and [`document`] (what is said beside it), then the outputs.
 
 mod charts;
 pub mod connections;
 pub mod csv;
+pub mod document;
 mod emulated;
 pub mod hgrm;
 pub mod html;
 pub mod json;
+pub mod markdown;
 pub mod method;
 pub mod number;
 pub mod rows;
+pub mod sections;
 pub mod text;

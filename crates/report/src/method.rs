@@ -1,8 +1,10 @@
 //! The short form of `docs/method.md` that every report carries; a test holds their headings
-//! together.
+//! together. A new number gets its line in [`DEFINITIONS`] and its heading there.
+
+use minijinja::{Value, context};
 
 /// A number's name, which is also a heading of `docs/method.md`, and its definition.
-pub const DEFINITIONS: [(&str, &str); 13] = [
+pub const DEFINITIONS: &[(&str, &str)] = &[
     (
         "Window",
         "The whole intervals of the measure phase. Warm-up and cool-down do not count; a run that \
@@ -65,3 +67,40 @@ pub const DEFINITIONS: [(&str, &str); 13] = [
          may give more.",
     ),
 ];
+
+/// The heading's anchor in `docs/method.md`, as GitHub and GitLab make it: lower case, spaces as
+/// hyphens, punctuation left out.
+pub fn anchor(name: &str) -> String {
+    let kept = name.to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-');
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// Links to definitions on the page.
+pub(crate) fn links(names: &[&'static str]) -> Vec<Value> {
+    let known = |name: &str| DEFINITIONS.iter().any(|(defined, _)| *defined == name);
+    let link = |name: &&'static str| {
+        debug_assert!(known(name), "`{name}` is linked to and not defined");
+        context! { name => *name, anchor => anchor(name) }
+    };
+    names.iter().map(link).collect()
+}
+
+/// All definitions, as the page shows them.
+pub(crate) fn definitions() -> Vec<Value> {
+    let entry = |(name, words): &(&str, &str)| {
+        context! { name => *name, words => *words, anchor => anchor(name) }
+    };
+    DEFINITIONS.iter().map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anchors_are_those_that_a_reader_of_markdown_makes() {
+        assert_eq!(anchor("Little's law"), "littles-law");
+        assert_eq!(anchor("CPU per operation"), "cpu-per-operation");
+    }
+}

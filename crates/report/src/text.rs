@@ -4,9 +4,10 @@ use analysis::Findings;
 use analysis::warnings::{Sighting, WarningGroup};
 
 use crate::connections::{self, COLUMNS};
-use crate::emulated;
+use crate::document::terminal;
 use crate::number::TOO_FEW;
 use crate::rows::{self, Block, Cells, HEADINGS, TIMES, TIMES_FROM};
+use crate::{emulated, sections};
 
 /// Narrowest that the table can be laid out for.
 const WIDTH_MIN: usize = 40;
@@ -32,6 +33,9 @@ pub fn summary(findings: &Findings, width: usize) -> String {
     }
     emulated_volume(findings, width, &mut out);
     connections(findings, &mut out);
+    for section in sections::of(findings) {
+        terminal::write(&section, width, &mut out);
+    }
     if !findings.warnings.is_empty() {
         out.push_str("\nWarnings\n");
         for group in &findings.warnings {
@@ -277,7 +281,7 @@ fn place(findings: &Findings, sighting: &Sighting) -> String {
 }
 
 /// Breaks `text` at spaces so that no line is wider than `width`, unless one word is.
-fn wrap(text: &str, lead: &str, indent: &str, width: usize, out: &mut String) {
+pub(crate) fn wrap(text: &str, lead: &str, indent: &str, width: usize, out: &mut String) {
     let mut line = lead.to_owned();
     let mut fresh = true;
     for word in text.split_whitespace() {

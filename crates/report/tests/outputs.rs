@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use analysis::{Findings, analyze};
 use fixture::records::{done, experiment, kind, reads, run, stream};
-use report::{csv, hgrm, html, json, method, text};
+use report::{csv, hgrm, html, json, markdown, method, text};
 use serde_json::Value;
 use workload::op::OpKind;
 
@@ -392,4 +392,18 @@ fn the_csv_reference_describes_every_column() {
     }
     let names = cells(file.lines().next().unwrap());
     assert_eq!(described, names, "in this order");
+}
+
+#[test]
+fn names_from_users_cannot_become_markup_of_markdown() {
+    let page = markdown::render(&analyze(&fixture::troubled()));
+    assert!(!page.contains("<script>") && !page.contains("<b>bold") && !page.contains("<relatime"));
+    assert!(page.contains("&lt;script&gt;alert(2)"), "{page}");
+}
+
+#[test]
+fn markdown_carries_the_cells_of_the_table() {
+    let page = markdown::render(&small());
+    let row = "| 1 | 10,000 | 0.0 % | 78.1 | 100 | 100 | 100 | 100 | 1.00 | 60.0 |  |";
+    assert!(page.lines().any(|line| line == row), "{page}");
 }

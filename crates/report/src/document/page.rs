@@ -1,0 +1,52 @@
+//! A section for the HTML page, as what its template takes.
+
+use minijinja::{HtmlEscape, Value, context};
+
+use super::{Block, Section, Table};
+
+/// The section as the template's `section` macro takes it.
+pub(crate) fn value(section: &Section) -> Value {
+    let blocks = section.blocks.iter().map(|block| match block {
+        Block::Paragraph(words) => context! { kind => "paragraph", words => marked_up(words) },
+        Block::List(points) => {
+            let points: Vec<Value> = points.iter().map(|point| marked_up(point)).collect();
+            context! { kind => "list", points }
+        }
+        Block::Table(table) => context! { kind => "table", table => table_value(table) },
+        Block::Commands(lines) => context! { kind => "commands", lines => lines.join("\n") },
+    });
+    context! {
+        id => section.id,
+        title => &section.title,
+        blocks => blocks.collect::<Vec<_>>(),
+        method => crate::method::links(&section.method),
+    }
+}
+
+/// A table as the template's `table` macro takes it.
+pub(crate) fn table_value(table: &Table) -> Value {
+    let columns: Vec<Value> = table
+        .columns
+        .iter()
+        .map(|c| context! { name => &c.name, unit => &c.unit, words => c.words })
+        .collect();
+    context! { caption => marked_up(&table.caption), columns, rows => &table.rows }
+}
+
+/// Words with what stands between backticks as code, escaped.
+pub(crate) fn marked_up(words: &str) -> Value {
+    let parts: Vec<&str> = words.split('`').collect();
+    // A backtick without its other half is one.
+    let paired = if parts.len() % 2 == 1 { parts.len() } else { parts.len() - 1 };
+    let mut html = String::new();
+    for (place, part) in parts.iter().enumerate() {
+        match place {
+            code if code % 2 == 1 && code < paired => {
+                html.push_str(&format!("<code>{}</code>", HtmlEscape(part)));
+            }
+            odd if odd >= paired => html.push_str(&format!("`{}", HtmlEscape(part))),
+            _ => html.push_str(&HtmlEscape(part).to_string()),
+        }
+    }
+    Value::from_safe_string(html)
+}

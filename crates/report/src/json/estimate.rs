@@ -1,0 +1,39 @@
+//! A measured number as JSON, and the check of Little's law.
+
+use analysis::estimate::Estimate;
+use analysis::little::LittleCheck;
+use serde::Serialize;
+
+use crate::number::exported;
+
+#[derive(Serialize)]
+pub(super) struct EstimateJson {
+    value: f64,
+    uncertainty: Option<f64>,
+    samples: f64,
+    method: &'static str,
+}
+
+#[derive(Serialize)]
+pub(super) struct LittleJson {
+    counted_ops: f64,
+    expected_ops: f64,
+    mismatch_fraction: f64,
+}
+
+pub(super) fn estimate(estimate: Estimate) -> EstimateJson {
+    EstimateJson {
+        value: exported(estimate.value),
+        uncertainty: estimate.uncertainty.map(exported),
+        samples: exported(estimate.samples),
+        method: estimate.method.name(),
+    }
+}
+
+pub(super) fn little(check: LittleCheck) -> LittleJson {
+    LittleJson {
+        counted_ops: exported(check.counted),
+        expected_ops: exported(check.expected),
+        mismatch_fraction: exported(check.mismatch),
+    }
+}

@@ -1,0 +1,19 @@
+//! Parts of the document that only some records have: a field is there where its finding is.
+//!
+//! A new finding is one line in [`of`] and a file of its own beside this one, with one function
+//! from its type to a [`Value`].
+
+use analysis::Findings;
+use serde_json::{Map, Value};
+
+use super::emulated;
+
+/// The fields, by name, in the order of the names.
+pub(super) fn of(findings: &Findings) -> Map<String, Value> {
+    let fields = [
+        ("emulated_volume", findings.emulated.as_ref().map(emulated::emulated_volume)),
+        ("witness", findings.witnessed.map(emulated::witness)),
+    ];
+    let present = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    present.collect()
+}

@@ -1,0 +1,87 @@
+//! A window, of all streams and of each, as JSON.
+
+use analysis::load_point::{StreamSummary, Summary};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::estimate::{EstimateJson, LittleJson, estimate, little};
+use super::operations::{Depth, OpJson, op};
+use crate::number::exported;
+
+#[derive(Serialize)]
+pub(super) struct SummaryJson<'a> {
+    intervals: u32,
+    window_ns: u64,
+    process_cpu_ns_per_op: Option<EstimateJson>,
+    process_cpu_used_processors: Option<EstimateJson>,
+    total: StreamJson<'a>,
+    streams: Vec<StreamJson<'a>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct StreamJson<'a> {
+    name: &'a str,
+    queue_depth_total: u64,
+    workers: u32,
+    offered_rate_ops_per_sec: Option<f64>,
+    /// What the offered rate is to be compared with: reads, writes and fsyncs together.
+    achieved_rate_all_kinds_ops_per_sec: Option<EstimateJson>,
+    data: OpJson,
+    kinds: Vec<OpJson>,
+    /// Of streams with fsyncs only: elsewhere it would repeat `data`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    all_kinds: Option<OpJson>,
+    outstanding_mean_ops: Option<EstimateJson>,
+    backlog_mean_ops: Option<EstimateJson>,
+    backlog_end_ops: u64,
+    schedule_delay_mean_ns: Option<f64>,
+    overload: Option<Value>,
+    little_service: Option<LittleJson>,
+    little_response: Option<LittleJson>,
+    errors: Vec<Value>,
+    worker_cpu_ns_per_op: Option<f64>,
+    worker_busy_max_fraction: Option<f64>,
+}
+
+pub(super) fn summary(summary: &Summary, depth: Depth) -> SummaryJson<'_> {
+    SummaryJson {
+        intervals: summary.intervals,
+        window_ns: summary.window_ns,
+        process_cpu_ns_per_op: summary.cpu_ns_per_op.map(estimate),
+        process_cpu_used_processors: summary.cpu_used.map(estimate),
+        total: stream(&summary.total, depth),
+        streams: summary.streams.iter().map(|s| stream(s, depth)).collect(),
+    }
+}
+
+pub(super) fn stream(stream: &StreamSummary, depth: Depth) -> StreamJson<'_> {
+    let errors = stream.errors.iter().map(|(kind, error, count)| {
+        json!({"operation": kind.name(), "error": error.name(), "count": count})
+    });
+    StreamJson {
+        name: &stream.name,
+        queue_depth_total: stream.queue_depth_total,
+        workers: stream.workers,
+        offered_rate_ops_per_sec: stream.offered_rate.map(exported),
+        achieved_rate_all_kinds_ops_per_sec: stream.achieved_rate_all_kinds().map(estimate),
+        data: op(&stream.data, depth),
+        kinds: stream.kinds.iter().map(|ops| op(ops, depth)).collect(),
+        all_kinds: stream.all_kinds.as_ref().map(|ops| op(ops, depth)),
+        outstanding_mean_ops: stream.outstanding_mean.map(estimate),
+        backlog_mean_ops: stream.backlog_mean.map(estimate),
+        backlog_end_ops: stream.backlog_end,
+        schedule_delay_mean_ns: stream.schedule_delay_mean_ns.map(exported),
+        overload: stream.overload.map(|overload| {
+            json!({
+                "offered_rate_ops_per_sec": exported(overload.offered_rate),
+                "achieved_rate_ops_per_sec": exported(overload.achieved_rate),
+                "backlog_growth_ops": overload.backlog_growth,
+            })
+        }),
+        little_service: stream.little_service.map(little),
+        little_response: stream.little_response.map(little),
+        errors: errors.collect(),
+        worker_cpu_ns_per_op: stream.worker_cpu_ns_per_op.map(exported),
+        worker_busy_max_fraction: stream.worker_busy_max.map(exported),
+    }
+}
