@@ -9,15 +9,18 @@
 
 pub mod connections;
 pub mod curve;
+pub mod distributions;
+#[cfg(test)]
+mod draws;
 pub mod emulated;
 pub mod estimate;
 pub mod findings;
 pub mod little;
 pub mod load_point;
 pub mod overload;
+pub mod repeats;
 pub mod series;
 pub mod steady;
-mod student;
 pub mod times;
 pub mod warnings;
 mod window;
