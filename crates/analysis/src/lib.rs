@@ -22,6 +22,7 @@ pub mod repeats;
 pub mod series;
 pub mod steady;
 pub mod times;
+pub mod tune;
 pub mod warnings;
 mod window;
 pub mod witness;
