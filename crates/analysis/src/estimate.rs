@@ -102,6 +102,21 @@ impl Estimate {
         Estimate { value, uncertainty, samples: count, method }
     }
 
+    /// The same in another unit, `factor` of which are one of this.
+    pub fn scaled(self, factor: f64) -> Estimate {
+        Estimate {
+            value: self.value * factor,
+            uncertainty: self.uncertainty.map(|half| half * factor.abs()),
+            ..self
+        }
+    }
+
+    /// The standard error behind the half-width: without Student's factor for few samples. 0 where
+    /// no uncertainty is known.
+    pub fn standard_error(&self) -> f64 {
+        self.uncertainty.map_or(0.0, |half| half / t95(self.samples - 1.0))
+    }
+
     /// The half-width as a share of the value; `None` where either is missing or the value is 0.
     pub fn relative(&self) -> Option<f64> {
         self.uncertainty.filter(|_| self.value != 0.0).map(|half| half / self.value.abs())

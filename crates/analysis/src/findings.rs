@@ -1,5 +1,7 @@
 //! Everything that any output says about an experiment, computed once.
 
+use std::collections::BTreeMap;
+
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use workload::plan::{EngineChoice, TargetSpec};
 
@@ -103,19 +105,20 @@ impl Findings {
     }
 }
 
+/// What the runs of a load point have in common: variant, parameters, number of streams.
+type LoadPointKey<'a> = (&'a str, &'a [(String, String)], usize);
+
 /// The runs sorted into load points, repeats together whatever the order in which they were done.
 fn by_load_point(runs: &[RunRecord]) -> Vec<Vec<&RunRecord>> {
+    let mut places: BTreeMap<LoadPointKey<'_>, usize> = BTreeMap::new();
     let mut groups: Vec<Vec<&RunRecord>> = Vec::new();
-    for run in runs {
-        let same = |group: &&mut Vec<&RunRecord>| {
-            let first = &group[0].run;
-            first.variant == run.run.variant
-                && first.parameters == run.run.parameters
-                && first.streams.len() == run.run.streams.len()
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(run),
-            None => groups.push(vec![run]),
+    for record in runs {
+        let run = &record.run;
+        let key = (run.variant.as_str(), run.parameters.as_slice(), run.streams.len());
+        let place = *places.entry(key).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(record),
+            None => groups.push(vec![record]),
         }
     }
     for group in &mut groups {

@@ -2,6 +2,7 @@
 //! together.
 
 use metrics::run_record::{Outcome, RunRecord};
+use workload::arrival::Arrival;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::plan::{Run, Stream};
@@ -79,6 +80,11 @@ pub struct StreamSummary {
     pub workers: u32,
     /// Operations per second asked for; `None` in a closed loop.
     pub offered_rate: Option<f64>,
+    /// From a completion to the next operation it makes due, in nanoseconds: the longest of the
+    /// streams; 0 in an open loop.
+    pub think_time_ns: u64,
+    /// Its operations become due as a Poisson process, as open queueing models want them.
+    pub poisson: bool,
     /// Reads and writes together: what the stream is for.
     pub data: OpSummary,
     /// Reads, writes and fsyncs together, where there were fsyncs; else the same as `data`, and not
@@ -303,6 +309,8 @@ struct StreamSpec {
     queue_depth_total: u64,
     workers: u32,
     offered_rate: Option<f64>,
+    think_time_ns: u64,
+    poisson: bool,
 }
 
 impl StreamSpec {
@@ -312,6 +320,8 @@ impl StreamSpec {
             queue_depth_total: stream.queue_depth_total(),
             workers: stream.workers,
             offered_rate: stream.arrival.offered_rate(),
+            think_time_ns: think_time_ns(stream),
+            poisson: is_poisson(stream),
         }
     }
 
@@ -325,8 +335,22 @@ impl StreamSpec {
             queue_depth_total: streams.iter().map(Stream::queue_depth_total).sum(),
             workers: streams.iter().map(|s| s.workers).sum(),
             offered_rate: streams.iter().map(|s| s.arrival.offered_rate()).sum(),
+            think_time_ns: streams.iter().map(think_time_ns).max().unwrap_or(0),
+            // Poisson processes together are one.
+            poisson: streams.iter().all(is_poisson),
         }
     }
+}
+
+fn think_time_ns(stream: &Stream) -> u64 {
+    match stream.arrival {
+        Arrival::Closed { think_time_ns } => think_time_ns,
+        _ => 0,
+    }
+}
+
+fn is_poisson(stream: &Stream) -> bool {
+    matches!(stream.arrival, Arrival::Poisson { .. })
 }
 
 /// CPU time of a stream's workers: of all, and of the busiest for each processor it can fill.
@@ -425,6 +449,8 @@ fn stream_summary(
         queue_depth_total: spec.queue_depth_total,
         workers: spec.workers,
         offered_rate: spec.offered_rate,
+        think_time_ns: spec.think_time_ns,
+        poisson: spec.poisson,
     }
 }
 

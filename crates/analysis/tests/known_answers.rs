@@ -484,7 +484,7 @@ fn curves_are_ordered_by_queue_depth_whatever_the_order_of_the_runs() {
     let read = &findings.curves[0];
     let labels: Vec<&str> = read.points.iter().map(|p| p.label.as_str()).collect();
     assert_eq!((read.axis.as_str(), labels), ("queue depth", vec!["1", "4", "16"]));
-    assert_eq!(read.saturation, Some(1));
+    assert_eq!(read.most, Some(1));
 }
 
 #[test]

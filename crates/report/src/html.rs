@@ -111,7 +111,7 @@ fn printed(estimate: Option<Estimate>, print: fn(f64) -> String) -> String {
 }
 
 fn tile(findings: &Findings, curve: &Curve) -> Option<Value> {
-    let most = &curve.points[curve.saturation?];
+    let most = &curve.points[curve.most?];
     let first = &curve.points[0];
     let data = &findings.load_points[most.load_point].merged.total.data;
     let first_data = &findings.load_points[first.load_point].merged.total.data;

@@ -29,7 +29,7 @@ pub(super) fn curve(curve: &Curve) -> CurveJson<'_> {
     CurveJson {
         name: &curve.name,
         axis: &curve.axis,
-        saturation_point: curve.saturation,
+        saturation_point: curve.most,
         points: points.collect(),
     }
 }

@@ -62,7 +62,7 @@ fn saturates(transfer_size: &str, size_bytes: f64, queue_depths: &str) {
             assert_near(outstanding, depth, 0.005, &what);
         }
         let curve = &findings.curves[0];
-        let saturation = curve.points[curve.saturation.expect("it saturates")].x;
+        let saturation = curve.points[curve.most.expect("it saturates")].x;
         assert!((knee..4.0 * knee + 2.0).contains(&saturation), "{saturation}, the knee is {knee}");
     }
 }

@@ -1,0 +1,106 @@
+//! Which parameter is the axis of a load point's curve, and where on it the point stands.
+
+use std::collections::BTreeMap;
+
+use units::{Bytes, OpsPerSec, Percent, parse_duration};
+
+use crate::curve::CurvePoint;
+use crate::load_point::LoadPoint;
+
+/// Which parameters differ within each variant.
+pub(crate) struct Axes<'a> {
+    variants: BTreeMap<&'a str, Family<'a>>,
+}
+
+/// The load points of one variant.
+#[derive(Default)]
+struct Family<'a> {
+    load_points: usize,
+    keys: BTreeMap<&'a str, Key<'a>>,
+}
+
+/// One parameter over a family.
+struct Key<'a> {
+    first: &'a str,
+    /// Load points that have it.
+    load_points: usize,
+    /// Not all values are the first.
+    differs: bool,
+}
+
+impl<'a> Axes<'a> {
+    pub(crate) fn of(load_points: &'a [LoadPoint]) -> Axes<'a> {
+        let mut variants: BTreeMap<&str, Family<'_>> = BTreeMap::new();
+        for point in load_points {
+            let family = variants.entry(&point.variant).or_default();
+            family.load_points += 1;
+            for (key, value) in &point.parameters {
+                let fresh = Key { first: value, load_points: 0, differs: false };
+                let key = family.keys.entry(key).or_insert(fresh);
+                key.load_points += 1;
+                key.differs |= key.first != value;
+            }
+        }
+        Axes { variants }
+    }
+
+    /// The parameter that is the axis of this load point's curve: among those that differ within
+    /// the variant the queue depth, else the workers, else an offered rate, else the first whose
+    /// values are quantities.
+    pub(crate) fn axis_of<'b>(&self, mine: &'b LoadPoint) -> Option<&'b str> {
+        let family = self.variants.get(mine.variant.as_str())?;
+        let differs = |name: &str| {
+            let key = family.keys.get(name);
+            key.is_some_and(|key| key.differs || key.load_points < family.load_points)
+        };
+        let mut swept: Vec<&(String, String)> =
+            mine.parameters.iter().filter(|(key, _)| differs(key)).collect();
+        // A variant of one load point still has its queue depth as axis, like its neighbours.
+        if swept.is_empty() {
+            swept = mine.parameters.iter().collect();
+        }
+        let last_word = |key: &str| key.rsplit('.').next().map(str::to_owned);
+        ["queue_depth", "workers", "offered_rate", "rate"]
+            .iter()
+            .find_map(|wanted| {
+                swept.iter().find(|(key, _)| last_word(key).as_deref() == Some(wanted))
+            })
+            .or_else(|| swept.iter().find(|(_, value)| quantity(value).is_some()))
+            .map(|(key, _)| key.as_str())
+    }
+}
+
+/// A value as a number on an axis, whatever its unit.
+fn quantity(text: &str) -> Option<f64> {
+    text.parse::<f64>()
+        .ok()
+        .or_else(|| text.parse::<Bytes>().ok().map(|bytes| bytes.get() as f64))
+        .or_else(|| text.parse::<OpsPerSec>().ok().map(OpsPerSec::get))
+        .or_else(|| parse_duration(text).ok().map(|time| time.as_secs_f64()))
+        .or_else(|| text.parse::<Percent>().ok().map(Percent::fraction))
+}
+
+pub(crate) fn in_words(key: &str) -> String {
+    key.replace('_', " ")
+}
+
+pub(crate) fn name_without(load_point: &LoadPoint, axis: Option<&str>) -> String {
+    let mut name = load_point.variant.clone();
+    for (key, value) in &load_point.parameters {
+        // Without an axis only the queue depth is left to tell points apart; it is the label.
+        if Some(key.as_str()) != axis {
+            name.push_str(&format!(", {}={value}", in_words(key)));
+        }
+    }
+    name
+}
+
+pub(crate) fn point(index: usize, load_point: &LoadPoint, axis: Option<&str>) -> CurvePoint {
+    let depth = load_point.queue_depth_total;
+    let swept = axis.and_then(|key| load_point.parameters.iter().find(|(k, _)| k == key));
+    let (x, label) = match swept {
+        Some((_, value)) => (quantity(value).unwrap_or(index as f64), value.clone()),
+        None => (depth as f64, depth.to_string()),
+    };
+    CurvePoint { load_point: index, x, label, sample: None, little: None }
+}

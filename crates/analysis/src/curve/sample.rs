@@ -1,0 +1,171 @@
+//! A point of a curve as numbers alone: what floor, knees, saturation and models are computed from.
+
+use workload::random;
+
+use crate::estimate::Estimate;
+use crate::load_point::{LoadPoint, OpSummary};
+
+/// What is raised along a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// A closed loop: the queue depth over all workers, that is operations outstanding or thinking.
+    Closed,
+    /// An open loop: the offered rate, in operations per second.
+    Open,
+    /// Something else (a transfer size, a mix of reads and writes): the curve has no floor, no knee
+    /// and no saturation.
+    NotRaised,
+}
+
+impl Load {
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Load::Closed => "closed",
+            Load::Open => "open",
+            Load::NotRaised => "not_raised",
+        }
+    }
+
+    /// The unit of a load.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Load::Closed => "outstanding",
+            Load::Open => "ops/s offered",
+            Load::NotRaised => "",
+        }
+    }
+}
+
+/// One point of a curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// What was asked for: queue depth over all workers, or operations per second offered.
+    pub load: f64,
+    /// Operations completed per second.
+    pub rate: Estimate,
+    /// Mean response time, in seconds.
+    pub response_s: Estimate,
+    /// From a completion to the next operation it makes due, in seconds; 0 in an open loop.
+    pub think_time_s: f64,
+    /// The offered rate could not be kept: the response time describes the run's length.
+    pub overloaded: bool,
+}
+
+impl Sample {
+    /// Reads and writes of a load point; `None` where nothing was measured.
+    pub(crate) fn of_data(point: &LoadPoint, load: Load) -> Option<Sample> {
+        Sample::of(point, load, &point.merged.total.data)
+    }
+
+    fn of(point: &LoadPoint, load: Load, ops: &OpSummary) -> Option<Sample> {
+        let total = &point.merged.total;
+        let load = match load {
+            Load::Open => total.offered_rate?,
+            Load::Closed | Load::NotRaised => total.queue_depth_total as f64,
+        };
+        let (rate, response_ns) = (ops.achieved_rate?, ops.response.mean_ns?);
+        let measured = rate.value > 0.0 && response_ns.value > 0.0 && load > 0.0;
+        measured.then(|| Sample {
+            load,
+            rate,
+            response_s: response_ns.scaled(1e-9),
+            think_time_s: total.think_time_ns as f64 * 1e-9,
+            overloaded: total.overload.is_some(),
+        })
+    }
+
+    /// Rate over response time: what the knee by power is the largest of.
+    pub fn power(&self) -> f64 {
+        self.rate.value / self.response_s.value
+    }
+}
+
+/// Curves as they might have been measured as well: each point is moved by its own uncertainty,
+/// taken as normal. In a closed loop rate and response time move against each other, because their
+/// product is the load; in an open loop only the response time moves, because the rate is what was
+/// offered. `seed` and the number of the draw decide everything.
+pub(crate) struct Draws<'a> {
+    samples: &'a [Sample],
+    load: Load,
+    seed: u64,
+    scratch: Vec<Sample>,
+}
+
+impl<'a> Draws<'a> {
+    pub(crate) fn new(samples: &'a [Sample], load: Load, seed: u64) -> Draws<'a> {
+        Draws { samples, load, seed, scratch: samples.to_vec() }
+    }
+
+    /// Whether there is anything to move.
+    pub(crate) fn vary(&self) -> bool {
+        self.samples.iter().any(|s| s.rate.standard_error() + s.response_s.standard_error() > 0.0)
+    }
+
+    /// Draw `number`.
+    pub(crate) fn draw(&mut self, number: u64) -> &[Sample] {
+        for (place, (drawn, sample)) in self.scratch.iter_mut().zip(self.samples).enumerate() {
+            let z = normal(random::derive(self.seed, number), place as u64);
+            match self.load {
+                Load::Open => {
+                    drawn.response_s.value = moved(sample.response_s, z);
+                }
+                Load::Closed | Load::NotRaised => {
+                    drawn.rate.value = moved(sample.rate, z);
+                    drawn.response_s.value =
+                        sample.response_s.value * sample.rate.value / drawn.rate.value;
+                }
+            }
+        }
+        &self.scratch
+    }
+}
+
+/// At least a hundredth of what it was: a rate or a time is positive, however uncertain.
+fn moved(estimate: Estimate, z: f64) -> f64 {
+    (estimate.value + z * estimate.standard_error()).max(estimate.value / 100.0)
+}
+
+/// A draw from the standard normal distribution.
+///
+/// Source: Box and Muller, Annals of Mathematical Statistics 29(2), 1958.
+fn normal(seed: u64, index: u64) -> f64 {
+    let radius = (-2.0 * (1.0 - random::unit(random::at(seed, 2 * index))).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random::unit(random::at(seed, 2 * index + 1))).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::Method;
+
+    #[test]
+    fn drawn_curves_vary_as_much_as_their_points_are_uncertain() {
+        let estimate = |value: f64, half: f64| Estimate {
+            value,
+            uncertainty: Some(half),
+            samples: f64::INFINITY,
+            method: Method::Intervals,
+        };
+        let sample = Sample {
+            load: 8.0,
+            rate: estimate(1000.0, 19.6),
+            response_s: estimate(0.008, 0.000_16),
+            think_time_s: 0.0,
+            overloaded: false,
+        };
+        let samples = [sample];
+        let mut draws = Draws::new(&samples, Load::Closed, 1);
+        assert!(draws.vary());
+        let rates: Vec<f64> = (0..4000).map(|n| draws.draw(n)[0].rate.value).collect();
+        let mean = rates.iter().sum::<f64>() / 4000.0;
+        let deviation = (rates.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / 4000.0).sqrt();
+        // A half-width of 19.6 is a standard error of 10.
+        assert!((mean - 1000.0).abs() < 0.6 && (deviation - 10.0).abs() < 0.5, "{deviation}");
+        let drawn = draws.draw(7)[0];
+        assert!((drawn.rate.value * drawn.response_s.value - 8.0).abs() < 1e-9, "their product");
+        let bare =
+            [Sample { rate: Estimate::bare(1.0), response_s: Estimate::bare(1.0), ..sample }];
+        assert!(!Draws::new(&bare, Load::Closed, 1).vary());
+    }
+}

@@ -1,0 +1,169 @@
+//! What a curve says, on curves whose floor, knee and saturation were chosen.
+
+mod records;
+
+use analysis::curve::knee::{KneeMethod, Knees, Origin};
+use analysis::curve::sample::Load;
+use analysis::curve::saturation::Reached;
+use analysis::curve::{Curve, Missing};
+use analysis::{Findings, analyze};
+use metrics::run_record::RunRecord;
+use records::{done, experiment, reads, run, stream};
+use workload::arrival::Arrival;
+
+/// Six seconds of 8 KiB reads at a queue depth; rate and time balance as Little's law wants.
+fn closed(queue_depth: u32, rate: u64) -> RunRecord {
+    let service_ns = u64::from(queue_depth) * 1_000_000_000 / rate;
+    let window = (0..6).map(|_| reads(rate, 8192, service_ns)).collect();
+    done(run("read", vec![stream("data", queue_depth)], 0, 6), window)
+}
+
+/// The same at an offered rate that was kept.
+fn open(offered_rate: u64, response_ns: u64) -> RunRecord {
+    let mut stream = stream("data", 4096);
+    stream.arrival = Arrival::Poisson { offered_rate: offered_rate as f64 };
+    let mut run = run("read", vec![stream], 0, 6);
+    run.parameters = vec![("offered_rate".to_owned(), offered_rate.to_string())];
+    done(run, (0..6).map(|_| reads(offered_rate, 8192, response_ns)).collect())
+}
+
+fn curve_of(records: Vec<RunRecord>) -> (Findings, Curve) {
+    let findings = analyze(&experiment(records));
+    assert_eq!(findings.curves.len(), 1);
+    let curve = findings.curves[0].clone();
+    (findings, curve)
+}
+
+fn loads(knees: &Knees) -> Vec<Option<f64>> {
+    knees.each().iter().map(|(_, knee)| (*knee).clone().ok().map(|knee| knee.load)).collect()
+}
+
+/// 1 ms alone, at most 8,000 ops/s: the bounds cross at 8 outstanding.
+fn bottleneck(queue_depths: &[u32]) -> Vec<RunRecord> {
+    queue_depths.iter().map(|n| closed(*n, (u64::from(*n) * 1000).min(8000))).collect()
+}
+
+#[test]
+fn a_bottleneck_has_its_knee_where_the_bounds_cross() {
+    let (_, curve) = curve_of(bottleneck(&[1, 2, 4, 8, 16, 32, 64]));
+    assert_eq!(curve.load, Load::Closed);
+    let floor = curve.floor.as_ref().unwrap();
+    assert_eq!((floor.point, floor.service_mean_ns.value), (0, 1e6));
+    assert_eq!(floor.connections, None);
+    assert!((floor.service_p50_ns.unwrap() as f64 / 1e6 - 1.0).abs() < 0.001);
+    let saturation = curve.saturation.as_ref().unwrap();
+    assert_eq!((saturation.load, saturation.rate.value), (8.0, 8000.0));
+    assert_eq!((saturation.reached, saturation.falls), (Reached::Yes, None));
+    let knees = curve.knees.as_ref().unwrap();
+    // Twice the floor is kept up to twice the load at which the bounds cross.
+    assert_eq!(loads(knees), [Some(8.0), Some(16.0), Some(8.0), Some(8.0)]);
+    assert_eq!((knees.objective.origin, knees.objective.response_s), (Origin::TwiceFloor, 0.002));
+    let power = knees.power.clone().unwrap();
+    assert_eq!((power.point, power.low, power.high), (Some(3), 4.0, Some(16.0)));
+    let slo = knees.slo.clone().unwrap();
+    assert_eq!((slo.low, slo.high), (16.0, Some(32.0)));
+    assert_eq!(knees.disagreement, None);
+}
+
+#[test]
+fn a_rate_that_still_grows_is_no_saturation() {
+    let (_, curve) = curve_of(bottleneck(&[1, 2, 4]));
+    let saturation = curve.saturation.as_ref().unwrap();
+    assert_eq!((saturation.load, saturation.reached), (4.0, Reached::No));
+    assert_eq!(saturation.last_doubling.unwrap().value, 1.0);
+    let knees = curve.knees.as_ref().unwrap();
+    assert_eq!(knees.bounds, Err(Missing::NotSaturated));
+    assert_eq!(knees.slo, Err(Missing::ObjectiveMetEverywhere));
+    assert_eq!(knees.kneedle, Err(Missing::TooFewPoints { points: 3, wanted: 5 }));
+    // The largest power is at the end: where it falls was not measured.
+    let power = knees.power.clone().unwrap();
+    assert_eq!((power.load, power.low, power.high), (4.0, 2.0, None));
+}
+
+#[test]
+fn a_rate_that_falls_beyond_its_largest_is_told() {
+    let rates = [(1, 1000), (2, 2000), (4, 4000), (8, 7000), (16, 8000), (32, 7600), (64, 6000)];
+    let (_, curve) = curve_of(rates.into_iter().map(|(n, rate)| closed(n, rate)).collect());
+    let saturation = curve.saturation.as_ref().unwrap();
+    assert_eq!((saturation.load, saturation.reached), (16.0, Reached::Yes));
+    assert!((saturation.falls.unwrap() - 0.25).abs() < 1e-12);
+    assert!(saturation.last_doubling.unwrap().value < 0.0);
+}
+
+#[test]
+fn a_curve_without_queue_depth_one_has_no_floor_and_says_so() {
+    let (_, curve) = curve_of(bottleneck(&[4, 8, 16, 32, 64]));
+    assert_eq!(curve.floor, Err(Missing::NoQueueDepthOne));
+    let knees = curve.knees.as_ref().unwrap();
+    assert_eq!(knees.bounds, Err(Missing::NoQueueDepthOne));
+    // The objective is made of what was measured, and named so.
+    assert_eq!(
+        (knees.objective.origin, knees.objective.response_s),
+        (Origin::TwiceShortest, 0.002)
+    );
+}
+
+#[test]
+fn one_load_point_is_neither_saturated_nor_bent() {
+    let (_, curve) = curve_of(bottleneck(&[8]));
+    assert_eq!(curve.saturation.as_ref().unwrap().reached, Reached::NotDoubled);
+    assert_eq!(curve.knees.unwrap().power, Err(Missing::TooFewPoints { points: 1, wanted: 3 }));
+}
+
+#[test]
+fn an_axis_that_is_no_load_has_a_largest_rate_and_nothing_more() {
+    let at = |size: &str, rate: u64| {
+        let mut run = run("read", vec![stream("data", 4)], 0, 6);
+        run.parameters = vec![("transfer_size".to_owned(), size.to_owned())];
+        done(run, (0..6).map(|_| reads(rate, 8192, 100_000)).collect())
+    };
+    let (_, curve) = curve_of(vec![at("8 KiB", 2000), at("4 KiB", 1000), at("16 KiB", 500)]);
+    assert_eq!((curve.load, curve.most), (Load::NotRaised, Some(1)));
+    assert_eq!(curve.floor, Err(Missing::NotALoad));
+    assert_eq!(curve.saturation, Err(Missing::NotALoad));
+    assert_eq!(curve.knees, Err(Missing::NotALoad));
+}
+
+#[test]
+fn an_open_curve_has_its_knees_at_offered_rates() {
+    // M/M/1 of 1 ms: R = 1 / (1 - rho); power is largest at utilization 0.5, twice the shortest
+    // mean of 1.111 ms is kept up to utilization 0.55.
+    let response = |rho: f64| (1e6 / (1.0 - rho)) as u64;
+    let shares = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+    let records = shares.map(|rho| open((rho * 1000.0) as u64, response(rho))).to_vec();
+    let (_, curve) = curve_of(records);
+    assert_eq!(curve.load, Load::Open);
+    assert_eq!(curve.saturation.as_ref().unwrap().reached, Reached::No);
+    let knees = curve.knees.as_ref().unwrap();
+    assert_eq!(loads(knees)[..2], [Some(500.0), Some(500.0)]);
+    assert_eq!(knees.bounds, Err(Missing::NotALoad));
+    assert_eq!(knees.objective.origin, Origin::TwiceShortest);
+    let power = knees.power.clone().unwrap();
+    assert_eq!((power.low, power.high), (400.0, Some(600.0)));
+}
+
+#[test]
+fn methods_that_lie_far_apart_are_said_to_disagree() {
+    // The response time jumps at once, and the rate still grows slowly for long.
+    let rates = [1000, 1050, 1100, 1400, 2200, 3600, 5200, 6400, 6450, 6460];
+    let records: Vec<RunRecord> =
+        rates.iter().enumerate().map(|(k, rate)| closed(1 << k, *rate)).collect();
+    let (_, curve) = curve_of(records);
+    let knees = curve.knees.unwrap();
+    let disagreement = knees.disagreement.unwrap();
+    assert!(disagreement.factor > 4.0, "{knees:?}");
+    assert_ne!(disagreement.lowest, disagreement.highest);
+    assert_eq!(KneeMethod::Power.name(), "knee_power");
+}
+
+#[test]
+fn the_point_that_breaks_littles_law_most_is_named() {
+    let mut records = bottleneck(&[1, 2, 4, 8]);
+    for interval in &mut records[2].intervals {
+        interval.streams[0].outstanding_time_ns = interval.streams[0].outstanding_time_ns / 10 * 9;
+    }
+    let (_, curve) = curve_of(records);
+    assert_eq!(curve.little_worst, Some(2));
+    let check = curve.points[2].little.unwrap();
+    assert!((check.mismatch - 1.0 / 9.0).abs() < 1e-9, "{check:?}");
+}
