@@ -60,19 +60,8 @@ impl Catalog {
     /// # Errors
     /// The first thing that is wrong with it.
     pub fn parse(text: &str) -> Result<Catalog, CatalogError> {
-        let tables: Table = text.parse().map_err(|error| CatalogError::Toml(format!("{error}")))?;
         let mut catalog = Catalog { levels: vec![], ceilings: vec![], limits: vec![] };
-        for (table, rows) in &tables {
-            let wrong = |row: usize, problem: String| CatalogError::Row {
-                table: table.clone(),
-                row,
-                problem,
-            };
-            let rows = rows.as_array().ok_or_else(|| wrong(0, "not a list of rows".to_owned()))?;
-            for (index, row) in rows.iter().enumerate() {
-                catalog.add(table, row).map_err(|problem| wrong(index + 1, problem))?;
-            }
-        }
+        rows(text, |table, row| catalog.add(table, row))?;
         catalog.demand_one_current_row_each()?;
         Ok(catalog)
     }
@@ -104,8 +93,7 @@ impl Catalog {
         levels.chain(ceilings).chain(self.limits.iter().map(|row| &row.origin))
     }
 
-    fn add(&mut self, table: &str, row: &Value) -> Result<(), String> {
-        let mut row = Row(row.as_table().ok_or("not a table")?.clone());
+    fn add(&mut self, table: &str, row: &mut Row) -> Result<(), String> {
         match table {
             "service_level" => {
                 let level = row.named("level", ServiceLevel::named)?;
@@ -135,10 +123,7 @@ impl Catalog {
             }
             _ => return Err("an unknown table".to_owned()),
         }
-        match row.0.keys().next() {
-            Some(unknown) => Err(format!("unknown key `{unknown}`")),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn demand_one_current_row_each(&self) -> Result<(), CatalogError> {
@@ -168,11 +153,35 @@ fn current<'a>(origins: impl Iterator<Item = &'a Origin>) -> usize {
     origins.filter(|origin| origin.status == Status::Current).count()
 }
 
+/// What `read` makes of each row of a text of `[[table]]`s. It must take every key of the row.
+pub(crate) fn rows<T>(
+    text: &str,
+    mut read: impl FnMut(&str, &mut Row) -> Result<T, String>,
+) -> Result<Vec<T>, CatalogError> {
+    let tables: Table = text.parse().map_err(|error| CatalogError::Toml(format!("{error}")))?;
+    let mut all = Vec::new();
+    for (table, rows) in &tables {
+        let wrong =
+            |row: usize, problem: String| CatalogError::Row { table: table.clone(), row, problem };
+        let rows = rows.as_array().ok_or_else(|| wrong(0, "not a list of rows".to_owned()))?;
+        for (index, row) in rows.iter().enumerate() {
+            let wrong = |problem: String| wrong(index + 1, problem);
+            let keys = row.as_table().ok_or_else(|| wrong("not a table".to_owned()))?;
+            let mut row = Row(keys.clone());
+            all.push(read(table, &mut row).map_err(wrong)?);
+            if let Some(unknown) = row.0.keys().next() {
+                return Err(wrong(format!("unknown key `{unknown}`")));
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// A row of which keys are taken until none may be left.
-struct Row(Table);
+pub(crate) struct Row(Table);
 
 impl Row {
-    fn text(&mut self, key: &str) -> Result<String, String> {
+    pub(crate) fn text(&mut self, key: &str) -> Result<String, String> {
         match self.0.remove(key) {
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
             Some(_) => Err(format!("`{key}` is not a text")),
@@ -180,7 +189,7 @@ impl Row {
         }
     }
 
-    fn number(&mut self, key: &str) -> Result<u64, String> {
+    pub(crate) fn number(&mut self, key: &str) -> Result<u64, String> {
         match self.0.remove(key) {
             Some(Value::Integer(number)) => {
                 u64::try_from(number).map_err(|_| format!("`{key}` is negative"))
@@ -190,7 +199,11 @@ impl Row {
         }
     }
 
-    fn named<T>(&mut self, key: &str, named: fn(&str) -> Option<T>) -> Result<T, String> {
+    pub(crate) fn named<T>(
+        &mut self,
+        key: &str,
+        named: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, String> {
         let name = self.text(key)?;
         named(&name).ok_or_else(|| format!("`{key}` is unknown: `{name}`"))
     }
@@ -210,7 +223,7 @@ impl Row {
         list.iter().map(read).collect()
     }
 
-    fn origin(&mut self) -> Result<Origin, String> {
+    pub(crate) fn origin(&mut self) -> Result<Origin, String> {
         let status = |name: &str| match name {
             "current" => Some(Status::Current),
             "superseded" => Some(Status::Superseded),

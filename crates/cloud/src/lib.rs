@@ -4,9 +4,12 @@
 //! `data/service_levels.toml`, which is part of the binary. Facts that newer sources contradict
 //! stay as superseded rows, so that a figure from an old document can be explained. Not for:
 //! conclusions (sizing, prediction) nor for holding anyone to a limit; that is the volume
-//! service's. No number of the service stands in code.
+//! service's. No number of the service stands in code. Sizes of virtual machines and settings of
+//! clients are rows of the same kind, in `data/vm_sizes.toml` and `data/client_settings.toml`.
 
 pub mod catalog;
+pub mod client;
 pub mod row;
 pub mod service_level;
 pub mod throughput;
+pub mod vm_size;

@@ -10,6 +10,10 @@ pub mod device;
 pub mod facts;
 pub mod missing_mount;
 pub mod mounts;
+pub mod mountstats;
+pub mod network;
+pub mod nfs;
+pub mod observations;
 mod root;
 
 pub use root::Root;

@@ -25,11 +25,6 @@ const TABLE: &[Row] = &[
         never: "what was measured does not know what it means or where it is kept",
     },
     Row {
-        package: "analysis",
-        may_import: &["units", "workload", "metrics"],
-        never: "thinking is a function of records: it keeps, drives and shows nothing",
-    },
-    Row {
         package: "nfs3",
         may_import: &["units"],
         never: "a protocol is bytes in and bytes out: it knows neither sockets nor what is stored",
@@ -38,6 +33,11 @@ const TABLE: &[Row] = &[
         package: "cloud",
         may_import: &["units"],
         never: "facts do not know what is concluded from them",
+    },
+    Row {
+        package: "analysis",
+        may_import: &["units", "workload", "metrics", "cloud"],
+        never: "thinking is a function of records: it keeps, drives and shows nothing",
     },
     Row {
         package: "files",

@@ -1,0 +1,109 @@
+//! Sizes of virtual machines, from `data/vm_sizes.toml`: what a client of the file store may send.
+//!
+//! Not for: limits of managed disks, which do not apply to a file store, and prices.
+
+use crate::catalog::{CatalogError, rows};
+use crate::row::{Origin, Status};
+
+/// The sizes that the product knows.
+const VM_SIZES: &str = include_str!("../../../data/vm_sizes.toml");
+
+/// A size of virtual machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VmSize {
+    /// As the instance metadata write it: `Standard_D32s_v3`.
+    pub name: String,
+    /// Processors.
+    pub vcpu: u64,
+    /// The most that it sends over all its interfaces, in 10^6 bit/s. What it receives is not
+    /// metered: this bounds writes to a file store, and not reads.
+    pub egress_mbit_s: u64,
+    /// Whether it always has accelerated networking; otherwise it can be turned off.
+    pub accelerated_always: bool,
+    /// Where from.
+    pub origin: Origin,
+}
+
+impl VmSize {
+    /// The egress limit in bytes per second: `10^6 / 8 x Mbit/s`.
+    pub fn egress_bytes_per_s(&self) -> u64 {
+        self.egress_mbit_s.saturating_mul(1_000_000 / 8)
+    }
+}
+
+/// All sizes that are known, current and superseded.
+pub fn all() -> Vec<VmSize> {
+    parse(VM_SIZES).expect("a test reads the embedded sizes")
+}
+
+/// The current row of a size, whatever the case of its name; `None` where it is not known.
+pub fn named(name: &str) -> Option<VmSize> {
+    all()
+        .into_iter()
+        .find(|size| size.origin.status == Status::Current && size.name.eq_ignore_ascii_case(name))
+}
+
+/// Reads the text of a table of sizes.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn parse(text: &str) -> Result<Vec<VmSize>, CatalogError> {
+    rows(text, |table, row| {
+        if table != "vm_size" {
+            return Err("an unknown table".to_owned());
+        }
+        let unit = row.text("unit")?;
+        if unit != "Mbit/s" {
+            return Err(format!("wrong unit `{unit}`"));
+        }
+        Ok(VmSize {
+            name: row.text("name")?,
+            vcpu: row.number("vcpu")?,
+            egress_mbit_s: row.number("network")?,
+            accelerated_always: match row.text("accelerated")?.as_str() {
+                "yes" => false,
+                "required" => true,
+                other => return Err(format!("`accelerated` is unknown: `{other}`")),
+            },
+            origin: row.origin()?,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_sizes_are_read_and_each_has_one_current_row() {
+        let all = parse(VM_SIZES).unwrap();
+        assert!(all.len() > 40, "{}", all.len());
+        for size in &all {
+            let current =
+                |other: &&VmSize| other.name == size.name && other.origin.status == Status::Current;
+            assert_eq!(all.iter().filter(current).count(), 1, "{}", size.name);
+        }
+    }
+
+    #[test]
+    fn mbit_become_bytes_and_not_mib() {
+        let size = named("standard_d32s_v3").unwrap();
+        assert_eq!((size.vcpu, size.egress_bytes_per_s()), (32, 2_000_000_000));
+        let mib_s = size.egress_bytes_per_s() as f64 / f64::from(1 << 20);
+        assert_eq!(format!("{mib_s:.1}"), "1907.3");
+        assert_eq!(named("Standard_D8s_v3").unwrap().egress_mbit_s, 4000);
+        assert_eq!(named("Standard_Nowhere"), None);
+    }
+
+    #[test]
+    fn a_row_with_another_unit_or_key_is_refused() {
+        let row = "[[vm_size]]\nname = \"A\"\nvcpu = 2\nnetwork = 10\nunit = \"Mbit/s\"\n\
+                   accelerated = \"yes\"\nstatus = \"current\"\nsource = \"s\"\ndate = \"2024\"\n";
+        assert_eq!(parse(row).unwrap().len(), 1);
+        let problem = |from: &str, to: &str| parse(&row.replace(from, to)).unwrap_err().to_string();
+        assert!(problem("Mbit/s", "MiB/s").contains("wrong unit"));
+        assert!(problem("vcpu", "cpus").contains("`vcpu` is missing"));
+        assert!(problem("date = \"2024\"\n", "").contains("`date` is missing"));
+        assert!(problem("name", "colour = \"red\"\nname").contains("unknown key `colour`"));
+    }
+}

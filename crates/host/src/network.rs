@@ -1,0 +1,269 @@
+//! Network interfaces: which one carries the packets to a server, and what it is.
+//!
+//! Routes are those of `/proc/net/route` and `/proc/net/ipv6_route`, by the longest prefix; rules
+//! that choose between tables (`ip rule`) are not looked at.
+
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::Root;
+
+/// The interface that carries packets to `server`; without one, that of the default route.
+pub fn interface_to(root: &Root, server: Option<IpAddr>) -> Option<String> {
+    match server {
+        Some(server) if server.is_loopback() => Some("lo".to_owned()),
+        Some(IpAddr::V6(server)) => {
+            let address = u128::from(server);
+            route_v6(&root.text("proc/net/ipv6_route")?, address)
+        }
+        Some(IpAddr::V4(server)) => route_v4(&root.text("proc/net/route")?, Some(server)),
+        None => {
+            let v4 = root.text("proc/net/route").and_then(|text| route_v4(&text, None));
+            let v6 = || {
+                let text = root.text("proc/net/ipv6_route")?;
+                route_v6(&text, u128::from(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)))
+            };
+            v4.or_else(v6)
+        }
+    }
+}
+
+/// Lines of `Iface Destination Gateway Flags RefCnt Use Metric Mask ...`, addresses as hexadecimal
+/// numbers whose lowest byte is the first of the address. Without an address: the default route.
+fn route_v4(text: &str, address: Option<Ipv4Addr>) -> Option<String> {
+    let route = |line: &str| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [name, destination, _, flags, _, _, metric, mask, ..] = fields.as_slice() else {
+            return None;
+        };
+        let number = |text: &str| u32::from_str_radix(text, 16).ok().map(u32::swap_bytes);
+        let (destination, mask) = (number(destination)?, number(mask)?);
+        let up = u32::from_str_radix(flags, 16).ok()? & 1 == 1;
+        let fits = match address {
+            Some(address) => u32::from(address) & mask == destination & mask,
+            None => mask == 0,
+        };
+        let preference = (mask.count_ones(), u32::MAX - metric.parse::<u32>().ok()?);
+        (up && fits).then(|| (preference, (*name).to_owned()))
+    };
+    text.lines().filter_map(route).max_by_key(|(preference, _)| *preference).map(|(_, name)| name)
+}
+
+/// Lines of `destination length source length next-hop metric refs use flags name`, all numbers
+/// hexadecimal.
+fn route_v6(text: &str, address: u128) -> Option<String> {
+    const UP: u32 = 1;
+    const REJECT: u32 = 0x0200;
+    let route = |line: &str| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [destination, length, _, _, _, metric, _, _, flags, name] = fields.as_slice() else {
+            return None;
+        };
+        let hexadecimal = |text: &str| u32::from_str_radix(text, 16).ok();
+        let destination = u128::from_str_radix(destination, 16).ok()?;
+        let (length, flags) = (hexadecimal(length)?, hexadecimal(flags)?);
+        let unused = 128u32.checked_sub(length)?;
+        let differs = (address ^ destination).checked_shr(unused).unwrap_or(0);
+        let usable = flags & UP != 0 && flags & REJECT == 0;
+        let preference = (length, u32::MAX - hexadecimal(metric)?);
+        (usable && differs == 0).then(|| (preference, (*name).to_owned()))
+    };
+    text.lines().filter_map(route).max_by_key(|(preference, _)| *preference).map(|(_, name)| name)
+}
+
+/// Facts about the interface of this name: `(name, value)` with names that begin with `nic.`.
+///
+/// On Azure the interface `hv_netvsc` hands its packets to a virtual function of the same hardware
+/// address, where accelerated networking is on; that one is told under `nic.vf.`.
+pub fn facts(root: &Root, name: &str) -> Vec<(String, String)> {
+    let mut facts = Vec::new();
+    // A name with a slash would leave the directory.
+    if name.is_empty() || name.contains('/') || name.starts_with('.') {
+        return facts;
+    }
+    let mut add = |name: &str, value: Option<String>| {
+        facts.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    let entry = |of: &str, entry: &str| root.text(&format!("sys/class/net/{of}/{entry}"));
+    add("nic.name", Some(name.to_owned()));
+    let driver = driver(root, name);
+    add("nic.driver", driver.clone());
+    // -1 where the driver does not know, and unreadable while the link is down.
+    add("nic.speed_mbit_s", entry(name, "speed").filter(|speed| !speed.starts_with('-')));
+    add("nic.mtu_bytes", entry(name, "mtu"));
+    add("nic.numa_node", entry(name, "device/numa_node").filter(|node| !node.starts_with('-')));
+    if driver.as_deref() == Some(SYNTHETIC) {
+        match virtual_function(root, name) {
+            Some(vf) => {
+                add("nic.vf.driver", driver_of_vf(root, &vf));
+                add("nic.vf.name", Some(vf));
+            }
+            None if root.path("sys/class/net").is_dir() => {
+                add("nic.vf.name", Some("none".to_owned()));
+            }
+            None => {}
+        }
+    }
+    facts
+}
+
+/// What the interface and its virtual function counted since they came up; names begin with
+/// `nic.`, and change with every packet.
+pub fn counters(root: &Root, name: &str) -> Vec<(String, String)> {
+    let mut counted = Vec::new();
+    for counter in COUNTERS {
+        let value = root.text(&format!("sys/class/net/{name}/statistics/{counter}"));
+        counted.extend(value.map(|value| (format!("nic.{counter}"), value)));
+    }
+    let captured = root.text(&format!("captured/ethtool-S/{name}"));
+    let vf = virtual_function(root, name);
+    for counter in ["rx_packets", "tx_packets"] {
+        // What the synthetic interface says of its function, where it was captured; otherwise what
+        // the function says itself.
+        let told = captured.as_deref().and_then(|text| ethtool(text, &format!("vf_{counter}")));
+        let own = vf.as_ref().and_then(|vf| {
+            root.text(&format!("sys/class/net/{vf}/statistics/{counter}"))?.parse().ok()
+        });
+        let value: Option<u64> = told.or(own);
+        counted.extend(value.map(|value| (format!("nic.vf.{counter}"), value.to_string())));
+    }
+    counted
+}
+
+/// Azure's synthetic interface.
+const SYNTHETIC: &str = "hv_netvsc";
+
+const COUNTERS: &[&str] = &[
+    "rx_packets",
+    "tx_packets",
+    "rx_dropped",
+    "tx_dropped",
+    "rx_errors",
+    "tx_errors",
+    "rx_missed_errors",
+];
+
+/// A counter from the text of `ethtool -S`.
+fn ethtool(text: &str, counter: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix(counter))?;
+    line.trim_start().strip_prefix(':')?.trim().parse().ok()
+}
+
+/// The driver, from the device's `uevent`; a virtual interface has none.
+fn driver(root: &Root, name: &str) -> Option<String> {
+    let uevent = root.text(&format!("sys/class/net/{name}/device/uevent"))?;
+    uevent.lines().find_map(|line| line.strip_prefix("DRIVER=")).map(str::to_owned)
+}
+
+fn driver_of_vf(root: &Root, name: &str) -> Option<String> {
+    driver(root, name).filter(|driver| driver != SYNTHETIC)
+}
+
+/// The interface with the hardware address of `name` and a driver that is not the synthetic one.
+fn virtual_function(root: &Root, name: &str) -> Option<String> {
+    let address = |of: &str| root.text(&format!("sys/class/net/{of}/address"));
+    let own = address(name)?;
+    let mut names: Vec<String> = fs::read_dir(root.path("sys/class/net"))
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names.into_iter().find(|other| {
+        other != name
+            && address(other).as_deref() == Some(own.as_str())
+            && driver_of_vf(root, other).is_some()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROUTES: &str = "\
+Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
+eth0\t00000000\t0100000A\t0003\t0\t0\t100\t00000000\t0\t0\t0
+eth9\t00000000\t0100000A\t0003\t0\t0\t50\t00000000\t0\t0\t0
+eth1\t0002000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
+eth2\t0402000A\t00000000\t0000\t0\t0\t0\tFFFFFFFF\t0\t0\t0
+";
+
+    #[test]
+    fn the_longest_prefix_carries_the_packets_and_then_the_lowest_metric() {
+        let to = |address: &str| route_v4(ROUTES, Some(address.parse().unwrap()));
+        assert_eq!(
+            to("10.0.2.4").as_deref(),
+            Some("eth1"),
+            "the route that is down does not count"
+        );
+        assert_eq!(to("8.8.8.8").as_deref(), Some("eth9"));
+        assert_eq!(route_v4(ROUTES, None).as_deref(), Some("eth9"));
+        assert_eq!(route_v4("", None), None);
+    }
+
+    #[test]
+    fn routes_of_version_6_are_read() {
+        let text = "\
+20010db8000000000000000000000000 40 00000000000000000000000000000000 00 \
+00000000000000000000000000000000 00000100 00000001 00000000 00000001 eth1
+00000000000000000000000000000000 00 00000000000000000000000000000000 00 \
+fe800000000000000000000000000001 00000400 00000001 00000000 00000003 eth0
+00000000000000000000000000000000 00 00000000000000000000000000000000 00 \
+00000000000000000000000000000000 ffffffff 00000001 00000000 00200200 lo
+";
+        let to = |address: &str| {
+            let address: Ipv6Addr = address.parse().unwrap();
+            route_v6(text, u128::from(address))
+        };
+        assert_eq!(to("2001:db8::4").as_deref(), Some("eth1"));
+        assert_eq!(to("2001:db9::4").as_deref(), Some("eth0"));
+    }
+
+    fn azure(vf: bool) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join("sys/class/net").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("eth0/address", "00:0d:3a:01:02:03\n");
+        write("eth0/device/uevent", "DRIVER=hv_netvsc\nMODALIAS=vmbus:63\n");
+        write("eth0/speed", "40000\n");
+        write("eth0/statistics/rx_packets", "1000\n");
+        if vf {
+            write("enP1s1/address", "00:0d:3a:01:02:03\n");
+            write("enP1s1/device/uevent", "DRIVER=mlx5_core\n");
+            write("enP1s1/statistics/rx_packets", "990\n");
+        }
+        root
+    }
+
+    fn fact(facts: &[(String, String)], name: &str) -> Option<String> {
+        facts.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
+    }
+
+    #[test]
+    fn the_virtual_function_is_known_by_its_hardware_address() {
+        let tree = azure(true);
+        let root = Root::at(tree.path());
+        let told = facts(&root, "eth0");
+        assert_eq!(fact(&told, "nic.driver").as_deref(), Some("hv_netvsc"));
+        assert_eq!(fact(&told, "nic.vf.name").as_deref(), Some("enP1s1"));
+        assert_eq!(fact(&told, "nic.vf.driver").as_deref(), Some("mlx5_core"));
+        let counted = counters(&root, "eth0");
+        assert_eq!(fact(&counted, "nic.vf.rx_packets").as_deref(), Some("990"));
+        let without = facts(&Root::at(azure(false).path()), "eth0");
+        assert_eq!(fact(&without, "nic.vf.name").as_deref(), Some("none"));
+        assert_eq!(facts(&root, "../../../etc"), []);
+    }
+
+    #[test]
+    fn what_ethtool_told_goes_before_what_the_function_counts() {
+        let tree = azure(true);
+        let text = "NIC statistics:\n     tx_scattered: 0\n     vf_rx_packets: 7\n";
+        fs::create_dir_all(tree.path().join("captured/ethtool-S")).unwrap();
+        fs::write(tree.path().join("captured/ethtool-S/eth0"), text).unwrap();
+        let counted = counters(&Root::at(tree.path()), "eth0");
+        assert_eq!(fact(&counted, "nic.vf.rx_packets").as_deref(), Some("7"));
+        assert_eq!(ethtool("vf_rx_packets_x: 3", "vf_rx_packets"), None);
+    }
+}

@@ -1,0 +1,133 @@
+//! What changes from one look to the next: counters, and what runs. Kept apart from
+//! [`crate::facts`], because two looks at one host must have the same facts.
+
+use std::fs;
+use std::path::Path;
+
+use crate::cpu::CpuTimes;
+use crate::{Root, mounts, network, nfs};
+
+/// Of the host: names and values.
+pub fn of_host(root: &Root) -> Vec<(String, String)> {
+    let mut seen = Vec::new();
+    let mut add = |name: &str, value: Option<String>| {
+        seen.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    add("clock.keeper", clock_keeper(root));
+    let since_boot = CpuTimes::read(root).and_then(|now| now.steal_since(&CpuTimes::default()));
+    add("cpu.steal_share_since_boot", since_boot.map(|share| format!("{share:.6}")));
+    seen
+}
+
+/// Of the interface that carries packets to a server.
+pub fn of_interface(root: &Root, name: &str) -> Vec<(String, String)> {
+    network::counters(root, name)
+}
+
+/// Of the NFS mount that `path` (absolute, without links) is on; none of another file system.
+pub fn of_mount(root: &Root, path: &Path) -> Vec<(String, String)> {
+    let text = fs::read(root.path("proc/self/mountinfo")).unwrap_or_default();
+    let mounts = mounts::parse(&text);
+    let Some(mount) = mounts::covering(&mounts, path) else { return Vec::new() };
+    if !nfs::is_nfs(&mount.filesystem) {
+        return Vec::new();
+    }
+    let mut seen = Vec::new();
+    let mut add = |name: &str, value: String| seen.push((name.to_owned(), value));
+    let asked = nfs::nconnect_option(&mount.super_options);
+    let differing: Vec<String> = nfs::other_mounts_of_server(root, mount)
+        .into_iter()
+        .filter(|(_, nconnect)| nconnect != asked)
+        .map(|(point, nconnect)| format!("{point} (nconnect={nconnect})"))
+        .collect();
+    if !differing.is_empty() {
+        add("mount.other_mounts", differing.join(", "));
+    }
+    if let Some(stats) = nfs::stats(root, mount).filter(|stats| !stats.transports.is_empty()) {
+        let all = &stats.transports;
+        let sum = |of: fn(&crate::mountstats::Transport) -> u64| all.iter().map(of).sum::<u64>();
+        add("mount.connections", all.len().to_string());
+        add("mount.connections_used", all.iter().filter(|t| t.connects > 0).count().to_string());
+        add("mount.calls_sent", sum(|t| t.sends).to_string());
+        add("mount.calls_waiting_for_slot_sum", sum(|t| t.waiting_for_slot).to_string());
+        if let Some(most) = all.iter().filter_map(|t| t.slots_used_max).max() {
+            add("mount.slots_used_max", most.to_string());
+        }
+        let getattr = stats.procedure("GETATTR").filter(|p| p.calls >= CALLS_MIN);
+        if let Some(getattr) = getattr {
+            let mean_ms = getattr.round_trip_ms as f64 / getattr.calls as f64;
+            add("mount.getattr_round_trip_ms", format!("{mean_ms:.3}"));
+            add("mount.getattr_calls", getattr.calls.to_string());
+        }
+    }
+    seen
+}
+
+/// Fewer calls tell no mean: each is counted in whole milliseconds.
+const CALLS_MIN: u64 = 100;
+
+/// The program that keeps the clock in step, if one of those that are known runs.
+fn clock_keeper(root: &Root) -> Option<String> {
+    let processes = fs::read_dir(root.path("proc")).ok()?;
+    let names = processes.filter_map(|entry| {
+        let pid = entry.ok()?.file_name().into_string().ok()?;
+        pid.bytes().all(|b| b.is_ascii_digit()).then(|| root.text(&format!("proc/{pid}/comm")))?
+    });
+    // The kernel cuts names after 15 characters.
+    let mut keepers: Vec<String> = names
+        .filter(|name| ["chronyd", "ntpd", "ntpsec", "systemd-timesyn", "ptp4l"].contains(&&**name))
+        .collect();
+    keepers.sort();
+    let keeper = keepers.into_iter().next()?;
+    Some(if keeper == "systemd-timesyn" { "systemd-timesyncd".to_owned() } else { keeper })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mount_tells_its_connections_and_its_round_trips() {
+        let root = tempfile::tempdir().unwrap();
+        let files = [
+            (
+                "proc/self/mountinfo",
+                "61 27 0:52 / /mnt/a rw - nfs4 10.0.0.4:/a rw,vers=4.1,nconnect=2,addr=10.0.0.4\n\
+                 62 27 0:53 / /mnt/b rw - nfs4 10.0.0.4:/b rw,vers=4.1,addr=10.0.0.4\n",
+            ),
+            (
+                "proc/self/mountstats",
+                "device 10.0.0.4:/a mounted on /mnt/a with fstype nfs4 statvers=1.1\n\
+                 \txprt:\ttcp 759 1 1 0 12 300 300 0 80 30 17 2 0\n\
+                 \txprt:\ttcp 0 0 0 0 0 0 0 0 0 0 2 0 0\n\
+                 \tper-op statistics\n\
+                 \t  GETATTR: 200 200 0 952 784 0 100 130 0\n",
+            ),
+            ("proc/812/comm", "systemd-timesyn\n"),
+            ("proc/813/comm", "bash\n"),
+            ("proc/stat", "cpu  100 0 0 800 0 0 0 100 0 0\n"),
+        ];
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let root = Root::at(root.path());
+        let expected = [
+            ("mount.other_mounts", "/mnt/b (nconnect=1)"),
+            ("mount.connections", "2"),
+            ("mount.connections_used", "1"),
+            ("mount.calls_sent", "300"),
+            ("mount.calls_waiting_for_slot_sum", "30"),
+            ("mount.slots_used_max", "17"),
+            ("mount.getattr_round_trip_ms", "0.500"),
+            ("mount.getattr_calls", "200"),
+        ];
+        let seen = of_mount(&root, Path::new("/mnt/a/fourcorners"));
+        let seen: Vec<_> = seen.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        assert_eq!(seen, expected);
+        let host = of_host(&root);
+        assert_eq!(host[0], ("clock.keeper".to_owned(), "systemd-timesyncd".to_owned()));
+        assert_eq!(host[1].1, "0.100000");
+    }
+}
