@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use workload::plan::{EngineChoice, TargetSpec};
 
+use crate::bottleneck::{self, Known, LimitFinding};
 use crate::curve::{self, Curve};
 use crate::emulated::{self, EmulatedFindings};
 use crate::load_point::{self, Generator, LoadPoint};
@@ -45,6 +46,8 @@ pub struct Findings {
     pub curves: Vec<Curve>,
     /// Each stream of each run over time.
     pub series: Vec<Series>,
+    /// What limits each curve.
+    pub limits: Vec<LimitFinding>,
     /// An emulated volume's settings beside what was measured; nothing of other targets.
     pub emulated: Option<EmulatedFindings>,
     /// What an independent witness counted; nothing where there was none.
@@ -81,6 +84,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         outcome: record.outcome.clone(),
         repeat_command: repeat_command(record),
         curves: curve::curves(&load_points),
+        limits: bottleneck::limits(&load_points, &Known::of(record)),
         emulated: emulated::emulated(&record.plan.target, &load_points),
         witnessed: witness::witnessed(&record.runs),
         load_points,

@@ -5,8 +5,9 @@
 //!
 //! Reading order: [`findings`] (the whole), [`load_point`] (what one window says), [`estimate`] (a
 //! number with its uncertainty), then the checks: [`little`], [`overload`], [`steady`],
-//! [`warnings`].
+//! [`warnings`]; last what limits it: [`bottleneck`].
 
+pub mod bottleneck;
 pub mod connections;
 pub mod curve;
 pub mod distributions;
@@ -26,5 +27,6 @@ pub mod tune;
 pub mod warnings;
 mod window;
 pub mod witness;
+pub mod work;
 
 pub use findings::{Findings, analyze};

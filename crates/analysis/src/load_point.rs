@@ -13,6 +13,7 @@ use crate::little::{LittleCheck, outstanding_mean};
 use crate::overload::{self, Overload};
 use crate::times::Times;
 use crate::window::{self, Measured, Ops};
+use crate::work::{self, Work};
 
 /// The name of the entry that stands for all streams of a run together.
 pub const ALL_STREAMS: &str = "all streams";
@@ -30,6 +31,8 @@ pub struct LoadPoint {
     pub runs: Vec<RunSummary>,
     /// All repeats together.
     pub merged: Summary,
+    /// What it did to the target.
+    pub work: Work,
 }
 
 /// One run of a load point.
@@ -227,8 +230,10 @@ pub(crate) fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPo
     let run = &records[0].run;
     let mut runs = Vec::new();
     let mut all: Option<RunMeasured> = None;
+    let mut dispersions = Vec::new();
     for record in records {
         let measured = RunMeasured::of(record);
+        dispersions.extend(work::dispersion(&measured));
         let (first, end) = record.run.phases.window();
         runs.push(RunSummary {
             index: record.run.index,
@@ -254,12 +259,15 @@ pub(crate) fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPo
         }
         None => unreachable!("a load point has at least one run"),
     };
+    let connections: Vec<_> = runs.iter().map(|run| run.connections.as_slice()).collect();
+    let work = Work::of(run, &dispersions, &connections);
     LoadPoint {
         variant: run.variant.clone(),
         parameters: run.parameters.clone(),
         queue_depth_total: run.streams.iter().map(Stream::queue_depth_total).sum(),
         runs,
         merged,
+        work,
     }
 }
 

@@ -7,6 +7,10 @@ use units::{Bytes, OpsPerSec, Percent, parse_duration};
 use crate::curve::CurvePoint;
 use crate::load_point::LoadPoint;
 
+/// Parameters that say how much is asked at a time, by their last word, in the order in which they
+/// are taken for an axis.
+pub(crate) const LOAD_KEYS: [&str; 4] = ["queue_depth", "workers", "offered_rate", "rate"];
+
 /// Which parameters differ within each variant.
 pub(crate) struct Axes<'a> {
     variants: BTreeMap<&'a str, Family<'a>>,
@@ -60,7 +64,7 @@ impl<'a> Axes<'a> {
             swept = mine.parameters.iter().collect();
         }
         let last_word = |key: &str| key.rsplit('.').next().map(str::to_owned);
-        ["queue_depth", "workers", "offered_rate", "rate"]
+        LOAD_KEYS
             .iter()
             .find_map(|wanted| {
                 swept.iter().find(|(key, _)| last_word(key).as_deref() == Some(wanted))

@@ -1,0 +1,94 @@
+//! What is known beforehand of the limits: from the plan, and from what the user or the command
+//! line put into the record. Numbers with their origin in words; none is built in.
+
+use metrics::run_record::ExperimentRecord;
+use workload::plan::TargetSpec;
+
+use super::Limit;
+
+/// Entries of a record's environment that name a limit begin so: `known.vm_egress` is
+/// `2000000000 bytes/s, Standard_D32s_v5`.
+pub(crate) const ENVIRONMENT: &str = "known.";
+
+/// Slots of a connection of our NFS client where its URL does not say.
+const SLOTS: f64 = 128.0;
+
+/// What is known of a limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownLimit {
+    /// Which.
+    pub limit: Limit,
+    /// How much: bytes per second, or for slots requests on one connection, or operations per
+    /// second.
+    pub value: f64,
+    /// From where, in words.
+    pub origin: String,
+}
+
+/// All that is known beforehand.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    /// Limits.
+    pub limits: Vec<KnownLimit>,
+    /// Processors of the host.
+    pub processors: Option<u32>,
+    /// Requests that our own client has outstanding on one connection at most.
+    pub client_slots: Option<f64>,
+    /// The throughput that a volume gets for its quota, in bytes per second for each byte of quota.
+    pub throughput_per_quota: Option<f64>,
+    /// The number of connections can be set from here: it is our own client.
+    pub own_client: bool,
+}
+
+impl Known {
+    /// Of a record.
+    pub fn of(record: &ExperimentRecord) -> Known {
+        let mut known = Known {
+            limits: record.environment.iter().filter_map(entry).collect(),
+            processors: value_of(record, "cpu.count").and_then(|text| text.parse().ok()),
+            own_client: record.plan.target.is_nfs(),
+            ..Known::default()
+        };
+        match &record.plan.target {
+            TargetSpec::Emulated { volume, options, .. } => {
+                let value = volume.throughput_limit_bytes_per_s as f64;
+                known.throughput_per_quota = Some(value / volume.quota_bytes.max(1) as f64);
+                let quota = units::Bytes::new(volume.quota_bytes);
+                let origin = format!("{quota} x {}", volume.service_level);
+                known.limits.retain(|one| one.limit != Limit::VolumeThroughput);
+                known.limits.push(KnownLimit { limit: Limit::VolumeThroughput, value, origin });
+                known.client_slots = Some(slots(options));
+            }
+            TargetSpec::Nfs { url, .. } => {
+                let options = url.split_once('?').map_or("", |(_, options)| options);
+                known.client_slots = Some(slots(options));
+            }
+            TargetSpec::Directory { .. } | TargetSpec::Null => {}
+        }
+        known
+    }
+
+    /// What is known of `limit`.
+    pub fn limit(&self, limit: Limit) -> Option<&KnownLimit> {
+        self.limits.iter().find(|one| one.limit == limit)
+    }
+}
+
+fn value_of<'r>(record: &'r ExperimentRecord, name: &str) -> Option<&'r str> {
+    record.environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+fn entry((name, value): &(String, String)) -> Option<KnownLimit> {
+    let code = name.strip_prefix(ENVIRONMENT)?;
+    let limit = Limit::RESOURCES.into_iter().find(|limit| limit.code() == code)?;
+    let (amount, rest) = value.split_once(' ').unwrap_or((value, ""));
+    let value = amount.parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0)?;
+    let origin = rest.split_once(", ").map_or("as given", |(_, origin)| origin).to_owned();
+    Some(KnownLimit { limit, value, origin })
+}
+
+/// The option `slots` of a URL.
+fn slots(options: &str) -> f64 {
+    let of = |option: &str| option.strip_prefix("slots=").and_then(|value| value.parse().ok());
+    options.split('&').find_map(of).unwrap_or(SLOTS)
+}

@@ -1,0 +1,92 @@
+//! Known answers for what limits a curve.
+
+mod records;
+
+use analysis::analyze;
+use analysis::bottleneck::{Limit, LimitFinding};
+use metrics::run_record::{ExperimentRecord, RunRecord};
+use records::{SECOND_NS, done, emulated_volume, experiment, reads, run, stream};
+
+/// A closed loop of 8 KiB reads at each depth: the floor is 0.4 ms, and nothing goes beyond
+/// `ceiling` operations per second.
+fn curve(ceiling: u64, depths: &[u32]) -> Vec<RunRecord> {
+    let point = |depth: &u32| {
+        let rate = (u64::from(*depth) * 2500).min(ceiling);
+        let service_ns = u64::from(*depth) * SECOND_NS / rate;
+        let intervals = vec![reads(rate, 8192, service_ns); 6];
+        done(run("random read 8 KiB", vec![stream("data", *depth)], 0, 6), intervals)
+    };
+    depths.iter().map(point).collect()
+}
+
+fn busy(runs: &mut [RunRecord], share: f64) {
+    for worker in runs.iter_mut().flat_map(|run| &mut run.intervals).flat_map(|i| &mut i.workers) {
+        worker.cpu_ns = (share * SECOND_NS as f64) as u64;
+    }
+}
+
+fn only(record: &ExperimentRecord) -> LimitFinding {
+    let mut limits = analyze(record).limits;
+    assert_eq!(limits.len(), 1, "{limits:#?}");
+    limits.remove(0)
+}
+
+#[test]
+fn a_rate_that_is_flat_at_quota_times_level_is_the_volumes_limit() {
+    // 128 MiB/s are 16,384 operations of 8 KiB.
+    let mut record = experiment(curve(16_384, &[1, 4, 16, 64]));
+    record.plan.target = emulated_volume();
+    let found = only(&record);
+    assert_eq!(found.limit, Limit::VolumeThroughput, "{found:#?}");
+    assert!(found.confidence > 0.95, "{}", found.confidence);
+    assert_eq!(found.load_points, [0, 1, 2, 3]);
+    assert_eq!(found.ceiling_ops_per_s.map(|rate| rate.value), Some(16_384.0));
+    let known = &found.evidence[1].seen;
+    let expected = "128.00 MiB/s of reads and writes together are 100.0 % of the 128.00 MiB/s that \
+                    1 TiB x Ultra gives";
+    assert_eq!(known, expected);
+    // Twice the rate at 128 MiB/s per TiB.
+    assert!(found.remedy[1].contains("256.00 MiB/s, wants a quota of 2 TiB"), "{:?}", found.remedy);
+}
+
+#[test]
+fn the_same_curve_without_a_known_limit_is_left_open_and_an_experiment_is_proposed() {
+    let found = only(&experiment(curve(16_384, &[1, 4, 16, 64])));
+    assert_eq!(found.limit, Limit::Unknown, "{found:#?}");
+    assert!(found.candidates.len() > 2, "{:?}", found.candidates);
+    let experiment = found.experiment.expect("something tells them apart");
+    assert!(!experiment.why.is_empty());
+}
+
+#[test]
+fn a_rate_that_rises_with_what_is_asked_has_no_limit_yet() {
+    let mut record = experiment(curve(1_000_000, &[1, 2, 4, 8]));
+    record.plan.target = emulated_volume();
+    let found = only(&record);
+    assert_eq!(found.limit, Limit::NotReached, "{found:#?}");
+    assert_eq!((found.at, found.ceiling_ops_per_s), (3, None));
+}
+
+#[test]
+fn a_flat_rate_with_busy_workers_is_this_hosts_processors() {
+    let mut runs = curve(12_000, &[1, 4, 16, 64]);
+    busy(&mut runs, 0.99);
+    let found = only(&experiment(runs));
+    assert_eq!(found.limit, Limit::ClientCpu, "{found:#?}");
+    assert!(found.evidence.iter().any(|e| e.seen.starts_with("99 % of the processors")));
+}
+
+#[test]
+fn what_is_known_beforehand_comes_from_the_environment() {
+    let mut record = experiment(curve(16_384, &[1, 4, 16, 64]));
+    let known = ("known.volume_throughput".to_owned(), "134217728 bytes/s, 2 TiB x Premium".into());
+    record.environment.push(known);
+    let found = only(&record);
+    assert_eq!(found.limit, Limit::VolumeThroughput, "{found:#?}");
+    assert!(found.evidence[1].seen.ends_with("2 TiB x Premium gives"), "{:?}", found.evidence);
+}
+
+#[test]
+fn an_empty_record_has_no_findings() {
+    assert!(analyze(&experiment(Vec::new())).limits.is_empty());
+}
