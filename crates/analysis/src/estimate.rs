@@ -4,23 +4,20 @@
 //! The mean of a window is a ratio of two sums over intervals (operations over seconds, nanoseconds
 //! over operations), so its uncertainty is that of a ratio estimator. Neighbouring intervals of a
 //! storage system resemble each other; the number of intervals is therefore reduced to the number
-//! of independent ones that would tell as much.
+//! of independent ones that would tell as much, see [`effective`](crate::effective).
 //!
 //! Sources: Cochran, "Sampling Techniques", 3rd ed. 1977, section 6.3 (ratio estimator); Law,
-//! "Simulation Modeling and Analysis", section 9.5 (autocorrelated output); the AR(1) form of the
-//! effective sample size is in Thiébaux and Zwiers, J. Climate and Applied Meteorology 23, 1984.
+//! "Simulation Modeling and Analysis", section 9.5 (autocorrelated output).
 
 use metrics::histogram::Counts;
 
 use crate::distributions::t95;
+use crate::effective::effective_samples;
 
 /// Fewer intervals than this give no uncertainty.
 pub const INTERVALS_MIN: usize = 5;
 /// Fewer samples than this above a percentile, and it is not a number.
 pub const SAMPLES_ABOVE_MIN: u64 = 10;
-/// Strongest correlation of neighbouring intervals that is corrected for; stronger is a drift, not
-/// a correlation.
-const CORRELATION_MAX: f64 = 0.95;
 
 /// A measured number: a value with the half-width of its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,9 +63,11 @@ impl Estimate {
     /// The ratio of the sums of `numerators` and `denominators`, one pair for each interval of one
     /// window; `None` where the denominators sum to 0.
     ///
-    /// Half-width: `t95(n' - 1) * s / (sqrt(n') * mean(denominators))`, where `s` is the standard
-    /// deviation of `numerator - value * denominator` and `n'` the effective number of intervals,
-    /// see [`effective_samples`]. Below [`INTERVALS_MIN`] intervals there is no uncertainty.
+    /// Half-width: `t95(n' - 1) * s / (sqrt(n' - 1) * mean(denominators))`, where `s` is the root
+    /// of the mean square of `numerator - value * denominator` and `n'` the effective number of
+    /// intervals, see [`effective_samples`]. (With `n'` in the place of `n` this is the textbook's
+    /// form: deviations from a mean are too small by `(n' - 1) / n'` of their square, and `n'`, not
+    /// `n`, samples made the mean.) Below [`INTERVALS_MIN`] intervals there is no uncertainty.
     pub fn of_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Estimate> {
         assert_eq!(numerators.len(), denominators.len(), "one pair for each interval");
         let denominator_sum: f64 = denominators.iter().sum();
@@ -83,10 +82,11 @@ impl Estimate {
         let residuals: Vec<f64> =
             numerators.iter().zip(denominators).map(|(a, b)| a - value * b).collect();
         // The residuals sum to 0 by construction, so their squares are the deviations.
-        let variance = residuals.iter().map(|e| e * e).sum::<f64>() / (n - 1) as f64;
+        let mean_square = residuals.iter().map(|e| e * e).sum::<f64>() / n as f64;
         let samples = effective_samples(&residuals);
         let denominator_mean = denominator_sum / n as f64;
-        let half_width = t95(samples - 1.0) * (variance / samples).sqrt() / denominator_mean;
+        let half_width =
+            t95(samples - 1.0) * (mean_square / (samples - 1.0)).sqrt() / denominator_mean;
         Some(Estimate { value, uncertainty: Some(half_width), samples, method: Method::Intervals })
     }
 
@@ -121,20 +121,6 @@ impl Estimate {
     pub fn relative(&self) -> Option<f64> {
         self.uncertainty.filter(|_| self.value != 0.0).map(|half| half / self.value.abs())
     }
-}
-
-/// How many independent samples tell as much as these `deviations` from a mean, by the correlation
-/// `r` of neighbours (AR(1)): `n (1 - r) / (1 + r)`. Never more than `n`, never less than 2: a
-/// negative correlation is not made use of.
-pub fn effective_samples(deviations: &[f64]) -> f64 {
-    let n = deviations.len() as f64;
-    let squares: f64 = deviations.iter().map(|e| e * e).sum();
-    if squares <= 0.0 {
-        return n;
-    }
-    let products: f64 = deviations.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    let correlation = (products / squares).clamp(0.0, CORRELATION_MAX);
-    (n * (1.0 - correlation) / (1.0 + correlation)).max(2.0)
 }
 
 /// A percentile of times, or the statement that too few samples stand behind it.
@@ -178,14 +164,12 @@ mod tests {
 
     #[test]
     fn correlated_intervals_count_for_fewer() {
-        // Deviations -1 -1 -1 1 1 1: products 1 1 -1 1 1 = 3 of squares 6, r = 0.5, n' = 6 * 0.5 /
-        // 1.5 = 2.
+        // Deviations -1 -1 -1 1 1 1: n' = 3, the fewest that is said (see `effective`).
         let rates = [9.0, 9.0, 9.0, 11.0, 11.0, 11.0];
         let estimate = Estimate::of_ratio(&rates, &[1.0; 6]).unwrap();
-        assert_eq!(estimate.samples, 2.0);
-        // s = sqrt(6 / 5) = 1.095445; t(1) = 12.706205; 12.706205 * 1.095445 / sqrt(2) =
-        // 9.842185.
-        assert!((estimate.uncertainty.unwrap() - 9.842_185).abs() < 1e-4);
+        assert_eq!(estimate.samples, 3.0);
+        // The mean square is 1; t(2) = 4.302653; 4.302653 * sqrt(1 / 2) = 3.042435.
+        assert!((estimate.uncertainty.unwrap() - 3.042_435).abs() < 1e-5);
     }
 
     #[test]

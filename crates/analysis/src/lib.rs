@@ -13,6 +13,7 @@ pub mod curve;
 pub mod distributions;
 #[cfg(test)]
 mod draws;
+pub mod effective;
 pub mod emulated;
 pub mod estimate;
 pub mod findings;
