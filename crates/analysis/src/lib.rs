@@ -17,6 +17,7 @@ pub mod effective;
 pub mod emulated;
 pub mod estimate;
 pub mod findings;
+pub mod fit;
 pub mod little;
 pub mod load_point;
 pub mod overload;

@@ -37,7 +37,7 @@ const BANNED_IN_STD: &[&str] = &["fs", "os", "net", "thread", "env", "process", 
 
 /// Dependencies from outside that a core may have: they read nothing.
 const PURE_DEPENDENCIES: &[&str] =
-    &["serde", "serde_json", "toml", "thiserror", "rand_core", "rand_distr", "puruspe"];
+    &["serde", "serde_json", "toml", "thiserror", "rand_core", "rand_distr", "puruspe", "rmpfit"];
 
 /// The code and the dependencies of every core.
 pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {

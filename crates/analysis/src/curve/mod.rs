@@ -20,6 +20,7 @@ use crate::curve::floor::Floor;
 use crate::curve::knee::Knees;
 use crate::curve::sample::{Load, Sample};
 use crate::curve::saturation::Saturation;
+use crate::fit::{self, Fits};
 use crate::little::LittleCheck;
 use crate::load_point::{LoadPoint, StreamSummary};
 
@@ -42,6 +43,8 @@ pub struct Curve {
     pub saturation: Result<Saturation, Missing>,
     /// Where it bends, by each method, or why not.
     pub knees: Result<Knees, Missing>,
+    /// Models fitted to it, or why there are none. What they say was not measured.
+    pub fits: Result<Fits, Missing>,
     /// The point whose two sides of Little's law differ most, as a place in `points`.
     pub little_worst: Option<usize>,
 }
@@ -88,6 +91,8 @@ pub enum Missing {
     ObjectiveNeverMet,
     /// The method sees no bend.
     NoBend,
+    /// Arrivals are not those of a Poisson process.
+    NotPoisson,
 }
 
 impl Missing {
@@ -105,6 +110,7 @@ impl Missing {
             Missing::NotSaturated => "saturation was not reached".into(),
             Missing::ObjectiveMetEverywhere => "every load point meets the objective".into(),
             Missing::ObjectiveNeverMet => "no load point meets the objective".into(),
+            Missing::NotPoisson => "arrivals are not Poisson, so the formulas do not hold".into(),
             Missing::NoBend => "the curve shows no bend".into(),
         }
     }
@@ -153,6 +159,7 @@ fn curve(
     let saturation = saturation::of_points(&points, load);
     let floor_s = floor.as_ref().ok().map(|floor| floor.service_mean_ns.scaled(1e-9));
     let knees = knee::of_points(&points, load, floor_s, saturation.as_ref().ok(), None);
+    let fits = fit::of_points(&points, load_points, load);
     let mismatch = |point: &CurvePoint| point.little.map(|check| check.mismatch.abs());
     let rate = |point: &CurvePoint| {
         load_points[point.load_point].merged.total.data.achieved_rate.map(|rate| rate.value)
@@ -167,6 +174,7 @@ fn curve(
         floor,
         saturation,
         knees,
+        fits,
     }
 }
 

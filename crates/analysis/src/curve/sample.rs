@@ -58,6 +58,13 @@ impl Sample {
         Sample::of(point, load, &point.merged.total.data)
     }
 
+    /// Operations of all kinds of a load point, fsyncs too: what queue depth and offered rate
+    /// count.
+    pub(crate) fn of_all_kinds(point: &LoadPoint, load: Load) -> Option<Sample> {
+        let total = &point.merged.total;
+        Sample::of(point, load, total.all_kinds.as_ref().unwrap_or(&total.data))
+    }
+
     fn of(point: &LoadPoint, load: Load, ops: &OpSummary) -> Option<Sample> {
         let total = &point.merged.total;
         let load = match load {
@@ -87,6 +94,8 @@ impl Sample {
 /// offered. `seed` and the number of the draw decide everything.
 pub(crate) struct Draws<'a> {
     samples: &'a [Sample],
+    /// The standard error of what is moved, of each.
+    errors: Vec<f64>,
     load: Load,
     seed: u64,
     scratch: Vec<Sample>,
@@ -94,24 +103,29 @@ pub(crate) struct Draws<'a> {
 
 impl<'a> Draws<'a> {
     pub(crate) fn new(samples: &'a [Sample], load: Load, seed: u64) -> Draws<'a> {
-        Draws { samples, load, seed, scratch: samples.to_vec() }
+        let error = |sample: &Sample| match load {
+            Load::Open => sample.response_s.standard_error(),
+            Load::Closed | Load::NotRaised => sample.rate.standard_error(),
+        };
+        let errors = samples.iter().map(error).collect();
+        Draws { samples, errors, load, seed, scratch: samples.to_vec() }
     }
 
     /// Whether there is anything to move.
     pub(crate) fn vary(&self) -> bool {
-        self.samples.iter().any(|s| s.rate.standard_error() + s.response_s.standard_error() > 0.0)
+        self.errors.iter().any(|error| *error > 0.0)
     }
 
     /// Draw `number`.
     pub(crate) fn draw(&mut self, number: u64) -> &[Sample] {
-        for (place, (drawn, sample)) in self.scratch.iter_mut().zip(self.samples).enumerate() {
-            let z = normal(random::derive(self.seed, number), place as u64);
+        let seed = random::derive(self.seed, number);
+        let points = self.scratch.iter_mut().zip(self.samples).zip(&self.errors);
+        for (place, ((drawn, sample), error)) in points.enumerate() {
+            let by = error * normal(seed, place as u64);
             match self.load {
-                Load::Open => {
-                    drawn.response_s.value = moved(sample.response_s, z);
-                }
+                Load::Open => drawn.response_s.value = moved(sample.response_s.value, by),
                 Load::Closed | Load::NotRaised => {
-                    drawn.rate.value = moved(sample.rate, z);
+                    drawn.rate.value = moved(sample.rate.value, by);
                     drawn.response_s.value =
                         sample.response_s.value * sample.rate.value / drawn.rate.value;
                 }
@@ -122,8 +136,8 @@ impl<'a> Draws<'a> {
 }
 
 /// At least a hundredth of what it was: a rate or a time is positive, however uncertain.
-fn moved(estimate: Estimate, z: f64) -> f64 {
-    (estimate.value + z * estimate.standard_error()).max(estimate.value / 100.0)
+fn moved(value: f64, by: f64) -> f64 {
+    (value + by).max(value / 100.0)
 }
 
 /// A draw from the standard normal distribution.
