@@ -113,7 +113,7 @@ impl Findings {
 type LoadPointKey<'a> = (&'a str, &'a [(String, String)], usize);
 
 /// The runs sorted into load points, repeats together whatever the order in which they were done.
-fn by_load_point(runs: &[RunRecord]) -> Vec<Vec<&RunRecord>> {
+pub(crate) fn by_load_point(runs: &[RunRecord]) -> Vec<Vec<&RunRecord>> {
     let mut places: BTreeMap<LoadPointKey<'_>, usize> = BTreeMap::new();
     let mut groups: Vec<Vec<&RunRecord>> = Vec::new();
     for record in runs {
@@ -146,7 +146,7 @@ fn generator(record: &ExperimentRecord) -> Generator {
     }
 }
 
-const fn engine_name(engine: EngineChoice) -> &'static str {
+pub(crate) const fn engine_name(engine: EngineChoice) -> &'static str {
     match engine {
         EngineChoice::Auto => "auto",
         EngineChoice::IoUring => "io_uring",

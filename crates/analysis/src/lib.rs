@@ -8,6 +8,7 @@
 //! [`warnings`]; last what limits it: [`bottleneck`].
 
 pub mod bottleneck;
+pub mod compare;
 pub mod connections;
 pub mod curve;
 pub mod distributions;

@@ -1,7 +1,7 @@
 //! The one table of commands and flags. Help texts are golden-tested in `tests/help.rs`.
 //!
 //! A command is added as a variant of [`Command`] with its arguments beside it and a file of its
-//! name in `commands/`. Places are kept for tune, size, predict, check, compare, import, vdbench,
+//! name in `commands/`. Places are kept for tune, size, predict, check, import, vdbench,
 //! fio, agent and web. The table of `volume` is in `volume_args.rs`.
 
 use std::path::PathBuf;
@@ -56,7 +56,8 @@ Examples:
 
 Exit codes:
   0  done
-  1  done, but the verdict is negative: overloaded, or interrupted
+  1  done, but the verdict is negative: overloaded, interrupted, or compared and
+     found worse
   2  bad input: arguments, the experiment file, or a target that is refused
   3  the target failed, or what was measured could not be kept
   4  a mistake of fourcorners itself";
@@ -102,6 +103,13 @@ pub(crate) enum Command {
     /// Write the HTML report of one experiment, and print its path.
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArguments),
+    /// Tell whether two experiments or more differ, and by how much.
+    ///
+    /// Compares the load points that all have in common with those of the first, figure by figure:
+    /// the change with its 95 % interval, and a verdict that is wrong in at most one comparison of
+    /// twenty where nothing differs. No winner is named where something else differs too.
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArguments),
     /// Remove the files that fourcorners made in a target, and nothing else.
     #[command(after_help = CLEAN_EXAMPLES)]
     Clean(CleanArguments),
@@ -150,6 +158,12 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   fourcorners report last
   fourcorners report last --output vol1.html";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  fourcorners compare last~1 last
+  fourcorners compare 20261120 20261121 --allow-different kernel
+  fourcorners compare before after --json --fail-on cannot-tell";
 
 const VOLUME_EXAMPLES: &str = "\
 Examples:
@@ -448,6 +462,84 @@ pub(crate) struct ReportArguments {
     /// The file that is written; without it, `report.html` beside the raw data in the store.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// The records: what the others are compared with first. Each an ID as `list` shows it, its
+    /// unique beginning, `last`, `last~1` for the one before it, or the path of a run directory.
+    #[arg(value_name = "ID", required = true, num_args = 1..)]
+    pub(crate) ids: Vec<String>,
+
+    /// Let these differ, because they are what is compared; several, separated by commas, or `all`.
+    ///
+    /// kernel, engine, mount (file system, mount options), nconnect, vm, cpu, memory, network,
+    /// clock, target, volume (the emulated one's settings), plan (what was asked of the load
+    /// points) and tool (the build of fourcorners).
+    #[arg(long, value_name = "ITEM,...", value_delimiter = ',')]
+    pub(crate) allow_different: Vec<String>,
+
+    /// How much single runs are known to differ, as a share (one standard deviation): 2%.
+    ///
+    /// Only for records that measured each load point once, which by themselves give no verdict.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) run_to_run: Option<units::Percent>,
+
+    /// Say `no difference` only where a change of this share would have been seen; 10% without it.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) resolution: Option<units::Percent>,
+
+    /// When the exit code is 1.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = FailOn::Regression)]
+    pub(crate) fail_on: FailOn,
+
+    /// Show all figures, not only the main ones and those that differ.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// The form of the output.
+    #[arg(long, value_name = "FORMAT", value_enum, conflicts_with = "json")]
+    pub(crate) format: Option<CompareFormat>,
+
+    /// Print JSON, with all figures.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+impl CompareArguments {
+    /// The form that is wanted.
+    pub(crate) fn form(&self) -> CompareFormat {
+        match self.json {
+            true => CompareFormat::Json,
+            false => self.format.unwrap_or(CompareFormat::Text),
+        }
+    }
+}
+
+/// When a comparison ends with a negative verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// When a main figure became worse, or what was measured cannot be compared.
+    Regression,
+    /// Then, and when nothing can be told.
+    CannotTell,
+    /// Never.
+    Never,
+}
+
+/// Forms of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareFormat {
+    /// For a terminal.
+    Text,
+    /// Markdown, for a wiki or a ticket.
+    Md,
+    /// Everything, for programs.
+    Json,
 }
 
 /// Arguments of `clean`.

@@ -8,6 +8,7 @@
 //! and [`document`] (what is said beside it), then the outputs.
 
 mod charts;
+pub mod compare;
 pub mod connections;
 pub mod csv;
 pub mod document;

@@ -66,6 +66,12 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
         "The load point with the largest achieved rate of those measured. More load than was tried \
          may give more.",
     ),
+    (
+        "Comparison",
+        "The same load points of two experiments, figure by figure: Welch's t on the repeats' \
+         values, a test by ranks beside it, and Holm's correction for the number of figures. A \
+         winner is named only where nothing else differs that was not allowed to.",
+    ),
 ];
 
 /// The heading's anchor in `docs/method.md`, as GitHub and GitLab make it: lower case, spaces as

@@ -165,8 +165,8 @@ impl Store {
         Ok(listed)
     }
 
-    /// Loads the record named `id_or_prefix`: a whole name, the beginning of exactly one, or
-    /// `last`.
+    /// Loads the record named `id_or_prefix`: a whole name, the beginning of exactly one, `last`,
+    /// `last~1` for the one before it, or the path of a run directory of this store.
     ///
     /// Of a record that is being written, what is complete so far is loaded.
     ///
@@ -196,8 +196,11 @@ impl Store {
             return Ok(id_or_prefix.to_owned());
         }
         let not_found = || Error::NotFound { wanted: id_or_prefix.to_owned(), runs: self.runs() };
-        if id_or_prefix == LAST {
-            return self.newest(&ids).ok_or_else(not_found);
+        if let Some(back) = back_from_last(id_or_prefix) {
+            return self.newest(ids, back).ok_or_else(not_found);
+        }
+        if let Some(id) = self.id_of_path(id_or_prefix) {
+            return ids.contains(&id).then_some(id).ok_or_else(not_found);
         }
         let mut candidates: Vec<String> =
             ids.into_iter().filter(|id| id.starts_with(id_or_prefix)).collect();
@@ -273,15 +276,32 @@ impl Store {
             .unwrap_or_else(|_| Index::in_memory())
     }
 
-    fn newest(&self, ids: &[String]) -> Option<String> {
-        // Names begin with the second; the manifest knows the millisecond.
-        let second = |id: &String| id.get(..15).map(str::to_owned);
-        let newest = ids.iter().map(second).max()?;
+    /// The record that was begun so many before the newest.
+    fn newest(&self, mut ids: Vec<String>, back: usize) -> Option<String> {
+        // Names begin with the second; the manifest knows the millisecond, and is read only of
+        // those whose second decides.
+        let second = |id: &str| id.get(..15).map(str::to_owned);
+        ids.sort_by_key(|id| std::cmp::Reverse(second(id)));
+        let wanted = second(ids.get(back)?);
+        let before = ids.iter().position(|id| second(id) == wanted)?;
         let started = |id: &String| {
             manifest::read(&self.runs().join(id).join(MANIFEST)).map(|m| m.started_unix_ms).ok()
         };
-        let of_that_second = ids.iter().filter(|id| second(id) == newest);
-        of_that_second.max_by_key(|id| (started(id), (*id).clone())).cloned()
+        let mut of_that_second: Vec<&String> =
+            ids.iter().filter(|id| second(id) == wanted).collect();
+        of_that_second.sort_by_cached_key(|id| std::cmp::Reverse((started(id), (*id).clone())));
+        of_that_second.get(back - before).map(|id| (*id).clone())
+    }
+
+    /// The name of the record whose run directory a path leads to, where it is in this store.
+    fn id_of_path(&self, path: &str) -> Option<String> {
+        if !path.contains('/') {
+            return None;
+        }
+        let directory = fs::canonicalize(path).ok()?;
+        let runs = fs::canonicalize(self.runs()).ok()?;
+        (directory.parent() == Some(&runs))
+            .then(|| directory.file_name()?.to_str().map(str::to_owned))?
     }
 
     /// Names of all run directories, ordered.
@@ -331,6 +351,14 @@ fn listed(id: String, summary: &Summary, state: State) -> Listed {
         runs_done: summary.runs_done(),
         runs_planned: summary.runs_planned,
         state,
+    }
+}
+
+/// How many before the newest `last` or `last~N` means; `None` for any other name.
+fn back_from_last(name: &str) -> Option<usize> {
+    match name.strip_prefix(LAST)? {
+        "" => Some(0),
+        back => back.strip_prefix('~')?.parse().ok(),
     }
 }
 

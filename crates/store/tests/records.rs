@@ -172,6 +172,14 @@ fn records_are_found_by_name_by_unambiguous_prefix_and_as_last() {
     }
     assert_eq!(store.resolve("20261121-061500-a").unwrap(), ids[0]);
     assert_eq!(store.resolve("last").unwrap(), ids[3], "the later within one second");
+    for (back, id) in [("last~0", 3), ("last~1", 2), ("last~3", 0)] {
+        let by_name = ids[id].clone();
+        let second = |id: &str| id[..15].to_owned();
+        assert_eq!(second(&store.resolve(back).unwrap()), second(&by_name), "{back}");
+    }
+    assert_eq!(store.resolve("last~1").unwrap(), ids[2], "the earlier within one second");
+    let path = store.run_directory(&ids[1]).unwrap();
+    assert_eq!(store.resolve(&path.display().to_string()).unwrap(), ids[1]);
     match store.resolve("20261122") {
         Err(error @ Error::Ambiguous { .. }) => {
             let text = error.to_string();
@@ -180,7 +188,7 @@ fn records_are_found_by_name_by_unambiguous_prefix_and_as_last() {
         }
         other => panic!("{other:?}"),
     }
-    for wanted in ["2025", "nothing", "../runs", "LAST"] {
+    for wanted in ["2025", "nothing", "../runs", "LAST", "last~4", "last~x", "last1", "/tmp"] {
         assert!(matches!(store.load(wanted), Err(Error::NotFound { .. })), "{wanted}");
     }
     let order: Vec<String> = store.list().unwrap().into_iter().map(|listed| listed.id).collect();

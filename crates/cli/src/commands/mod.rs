@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod clean;
+mod compare;
 mod export;
 mod list;
 mod output;
@@ -33,6 +34,7 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Show(arguments) => show::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Profiles(arguments) => profiles::run(&arguments),
         Command::Volume(VolumeCommand::Serve(arguments)) => volume_serve::run(&arguments, terminal),

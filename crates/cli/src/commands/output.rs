@@ -14,7 +14,7 @@ pub(crate) const REPORT_NAME: &str = "report.html";
 
 /// Tables and words are laid out for this many columns everywhere, so that they look the same in a
 /// terminal, a job's log and a mail.
-const WIDTH: usize = 80;
+pub(crate) const WIDTH: usize = 80;
 
 /// The table, and every warning in words.
 pub(crate) fn text(findings: &Findings, out: &mut dyn Write) -> Result<(), Failure> {

@@ -16,6 +16,7 @@ fn the_help_of_every_command_is_as_agreed() {
         "show",
         "export",
         "report",
+        "compare",
         "clean",
         "profiles",
         "volume",

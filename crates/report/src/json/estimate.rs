@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::number::exported;
 
 #[derive(Serialize)]
-pub(super) struct EstimateJson {
+pub(crate) struct EstimateJson {
     value: f64,
     uncertainty: Option<f64>,
     samples: f64,
@@ -21,7 +21,7 @@ pub(super) struct LittleJson {
     mismatch_fraction: f64,
 }
 
-pub(super) fn estimate(estimate: Estimate) -> EstimateJson {
+pub(crate) fn estimate(estimate: Estimate) -> EstimateJson {
     EstimateJson {
         value: exported(estimate.value),
         uncertainty: estimate.uncertainty.map(exported),

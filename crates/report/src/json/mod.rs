@@ -7,7 +7,7 @@
 
 mod curve;
 mod emulated;
-mod estimate;
+pub(crate) mod estimate;
 mod load_point;
 mod operations;
 mod sections;

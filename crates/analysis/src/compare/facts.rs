@@ -1,0 +1,191 @@
+//! What an experiment was measured on and with, sorted into items that a user can allow to differ.
+
+use metrics::run_record::ExperimentRecord;
+use units::{Bytes, BytesPerSec, Nanos};
+use workload::plan::{EmulatedVolume, TargetSpec};
+
+use crate::findings::engine_name;
+
+/// One thing that is known of how an experiment was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What it belongs to.
+    pub item: Item,
+    /// Its name, as the record has it: `kernel.release`.
+    pub key: String,
+    /// Its value, as the record has it.
+    pub value: String,
+}
+
+/// Something that two experiments can differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Item {
+    /// The operating system's kernel.
+    Kernel,
+    /// How operations reach the kernel.
+    Engine,
+    /// File system, mount options, transfer sizes and slots.
+    Mount,
+    /// Connections to the export.
+    Nconnect,
+    /// The size of the virtual machine, or the machine's model.
+    Vm,
+    /// Number and model of processors, and how they are set.
+    Cpu,
+    /// The host's memory.
+    Memory,
+    /// Network interface and driver.
+    Network,
+    /// The clock source.
+    Clock,
+    /// What was sent operations.
+    Target,
+    /// The emulated volume's settings.
+    Volume,
+    /// What was asked of the load points.
+    Plan,
+    /// The build of this program.
+    Tool,
+    /// Anything else: told, but no obstacle.
+    Other,
+}
+
+impl Item {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Item; 14] = [
+        Item::Kernel,
+        Item::Engine,
+        Item::Mount,
+        Item::Nconnect,
+        Item::Vm,
+        Item::Cpu,
+        Item::Memory,
+        Item::Network,
+        Item::Clock,
+        Item::Target,
+        Item::Volume,
+        Item::Plan,
+        Item::Tool,
+        Item::Other,
+    ];
+
+    /// The name on the command line and in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Item::Kernel => "kernel",
+            Item::Engine => "engine",
+            Item::Mount => "mount",
+            Item::Nconnect => "nconnect",
+            Item::Vm => "vm",
+            Item::Cpu => "cpu",
+            Item::Memory => "memory",
+            Item::Network => "network",
+            Item::Clock => "clock",
+            Item::Target => "target",
+            Item::Volume => "volume",
+            Item::Plan => "plan",
+            Item::Tool => "tool",
+            Item::Other => "other",
+        }
+    }
+
+    /// Whether a difference in it forbids to call a winner, unless the user allows it.
+    pub const fn forbids(self) -> bool {
+        !matches!(self, Item::Other)
+    }
+
+    /// The item of that name.
+    pub fn named(name: &str) -> Option<Item> {
+        Item::ALL.into_iter().find(|item| item.name() == name && item.forbids())
+    }
+}
+
+/// Facts that differ from one moment to the next, or only say in other words what stands elsewhere.
+const IGNORED: &[&str] = &["command.line", "experiment.text", "filesystem.free_bytes", "host.name"];
+
+/// Where an export is served.
+const PLACE_OF_SERVICE: &[&str] = &["target.servers", "target.url"];
+
+/// The leading part of a fact's name, and the item it belongs to; the first that fits.
+const ITEMS: &[(&str, Item)] = &[
+    ("kernel.", Item::Kernel),
+    ("io_uring.", Item::Kernel),
+    ("filesystem.size_bytes", Item::Target),
+    ("filesystem.", Item::Mount),
+    ("mount.point", Item::Target),
+    ("mount.source", Item::Target),
+    ("mount.", Item::Mount),
+    ("sunrpc.", Item::Mount),
+    ("target.rsize", Item::Mount),
+    ("target.wsize", Item::Mount),
+    ("target.direct_io", Item::Mount),
+    ("target.", Item::Target),
+    ("device.", Item::Target),
+    ("nconnect.", Item::Nconnect),
+    ("vm.", Item::Vm),
+    ("machine.", Item::Vm),
+    ("virtualisation", Item::Vm),
+    ("cpu.", Item::Cpu),
+    ("memory.bytes", Item::Memory),
+    ("network.", Item::Network),
+    ("clocksource", Item::Clock),
+    ("fourcorners.", Item::Tool),
+];
+
+/// The facts of a record: of its environment, and of its plan as a whole.
+pub(super) fn of_record(record: &ExperimentRecord) -> Vec<Fact> {
+    let emulated = matches!(record.plan.target, TargetSpec::Emulated { .. });
+    // An emulated volume is served anew each time, on whatever port is free.
+    let of_moment =
+        |name: &str| IGNORED.contains(&name) || (emulated && PLACE_OF_SERVICE.contains(&name));
+    let told = record.environment.iter().filter(|(name, _)| !of_moment(name));
+    let mut facts: Vec<Fact> =
+        told.map(|(name, value)| fact(item_of(name), name, value.clone())).collect();
+    let plan = &record.plan;
+    facts.push(fact(Item::Engine, "engine", engine_name(record.engine.engine).to_owned()));
+    facts.extend(of_target(&plan.target));
+    facts.push(fact(Item::Plan, "run.pin", plan.pin.to_string()));
+    facts.push(fact(Item::Plan, "run.verify", plan.verify.to_string()));
+    facts.push(fact(Item::Other, "experiment.name", plan.name.clone()));
+    facts.push(fact(Item::Other, "experiment.source", plan.source.clone()));
+    facts.push(fact(Item::Other, "run.seed", plan.seed.to_string()));
+    facts
+}
+
+fn item_of(name: &str) -> Item {
+    ITEMS.iter().find(|(start, _)| name.starts_with(start)).map_or(Item::Other, |(_, item)| *item)
+}
+
+fn fact(item: Item, key: &str, value: String) -> Fact {
+    Fact { item, key: key.to_owned(), value }
+}
+
+fn of_target(target: &TargetSpec) -> Vec<Fact> {
+    let mut facts = vec![fact(Item::Target, "target", target.in_words())];
+    if target.is_nfs() {
+        let asked =
+            target.connections().map_or("one for each worker".to_owned(), |n| n.to_string());
+        facts.push(fact(Item::Nconnect, "nconnect", asked));
+    }
+    if let TargetSpec::Emulated { volume, connections: _, options } = target {
+        let EmulatedVolume {
+            service_level,
+            quota_bytes,
+            throughput_limit_bytes_per_s,
+            read_delay_ns,
+            write_delay_ns,
+            memory_bytes,
+        } = volume;
+        let limit = BytesPerSec::new(*throughput_limit_bytes_per_s as f64);
+        facts.extend([
+            fact(Item::Volume, "volume.service_level", service_level.clone()),
+            fact(Item::Volume, "volume.quota", Bytes::new(*quota_bytes).to_string()),
+            fact(Item::Volume, "volume.throughput_limit", limit.to_string()),
+            fact(Item::Volume, "volume.read_delay", Nanos(*read_delay_ns as f64).to_string()),
+            fact(Item::Volume, "volume.write_delay", Nanos(*write_delay_ns as f64).to_string()),
+            fact(Item::Volume, "volume.memory", Bytes::new(*memory_bytes).to_string()),
+            fact(Item::Mount, "target.options", options.clone()),
+        ]);
+    }
+    facts
+}

@@ -1,0 +1,296 @@
+//! Whether two systems differ: the same load points measured twice (or more often) and compared
+//! figure by figure, with what chance alone would have done beside each difference.
+//!
+//! For: a verdict that holds at a stated rate of error. Not for: one system's own numbers, nor for
+//! words and layout. [`Side::of`] takes from a record what is needed; [`compare`] is a pure
+//! function of sides.
+//!
+//! Reading order: [`compare`], [`figures`] (one figure: means, tests, verdict), [`welch`] and
+//! [`ranks`] (the tests), [`holm`] (many tests at once), [`differences`] (what else differs),
+//! [`side`]. `docs/method.md` has the formulas, under Comparison.
+
+pub mod differences;
+pub mod facts;
+pub mod figure;
+pub mod figures;
+pub mod holm;
+mod plan_keys;
+pub mod ranking;
+pub mod ranks;
+pub mod side;
+pub mod welch;
+
+use differences::Difference;
+use facts::Item;
+use figures::{FigureComparison, Verdict};
+use ranking::Ranking;
+use side::{PointSide, Side};
+
+/// A comparison that could not have seen a change of this share is no evidence that there is none.
+pub const RESOLUTION: f64 = 0.10;
+
+/// How to compare.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// What may differ, because it is what is compared.
+    pub allowed: Vec<Item>,
+    /// How much single runs of one system are known to differ: the standard deviation of a figure
+    /// from run to run, as a share of it. Without it single runs give no verdict.
+    pub run_to_run: Option<f64>,
+    /// Where a smaller change than this share could not have been seen, it is not said that there
+    /// is none.
+    pub resolution: f64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { allowed: Vec::new(), run_to_run: None, resolution: RESOLUTION }
+    }
+}
+
+/// Several experiments compared with the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What was compared, the first being what the others are compared with.
+    pub sides: Vec<Named>,
+    /// Each of the others against the first.
+    pub pairs: Vec<Pair>,
+    /// Of three and more: who is better than whom, for each load point and main figure.
+    pub rankings: Vec<Ranking>,
+    /// Tests that the verdicts rest on: they share one error rate.
+    pub main_tests: usize,
+    /// The other tests, which share one of their own.
+    pub other_tests: usize,
+    /// The options it was made with.
+    pub options: Options,
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    /// `A`, `B`, and so on.
+    pub label: String,
+    /// The record's name in the store.
+    pub id: String,
+    /// The experiment's name.
+    pub name: String,
+    /// What was sent operations, in words.
+    pub target: String,
+    /// When it began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// SHA-256 of the plan's stored form.
+    pub plan_hash: String,
+    /// What a reader must know before believing its numbers.
+    pub caveats: Vec<String>,
+}
+
+/// One experiment against the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// The other side, as a place in [`Comparison::sides`]; the first is always 0.
+    pub side: usize,
+    /// What differs besides the figures.
+    pub differences: Vec<Difference>,
+    /// Load points that only one of them has, in words.
+    pub only_in_first: Vec<String>,
+    /// The same of the other.
+    pub only_in_other: Vec<String>,
+    /// The load points that both have.
+    pub points: Vec<PointComparison>,
+    /// What it comes to.
+    pub verdict: Overall,
+}
+
+/// One load point that both sides have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointComparison {
+    /// The load point in words: `random read 8 KiB, queue_depth=4`.
+    pub name: String,
+    /// The figures of each subject, those of all operations first.
+    pub subjects: Vec<SubjectComparison>,
+}
+
+/// Figures about the same operations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubjectComparison {
+    /// Which operations, in words; empty for all of them.
+    pub name: String,
+    /// Its figures.
+    pub figures: Vec<FigureComparison>,
+}
+
+/// What a comparison comes to, by its main figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overall {
+    /// Better in some, worse in none.
+    Faster,
+    /// Worse in some, better in none.
+    Slower,
+    /// Better in some and worse in others.
+    Mixed,
+    /// Nothing was found in any.
+    NoDifference,
+    /// Neither better nor worse anywhere, and in some nothing can be said.
+    CannotTell,
+    /// Something else differs that was not allowed to, so that nobody knows what a difference comes
+    /// from.
+    NotComparable,
+}
+
+impl Overall {
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Overall::Faster => "faster",
+            Overall::Slower => "slower",
+            Overall::Mixed => "mixed",
+            Overall::NoDifference => "no difference found",
+            Overall::CannotTell => "cannot tell",
+            Overall::NotComparable => "not comparable",
+        }
+    }
+}
+
+impl Pair {
+    /// Every figure with the load point and the operations it is about.
+    pub fn figures(
+        &self,
+    ) -> impl Iterator<Item = (&PointComparison, &SubjectComparison, &FigureComparison)> {
+        self.points.iter().flat_map(|point| {
+            point.subjects.iter().flat_map(move |subject| {
+                subject.figures.iter().map(move |figure| (point, subject, figure))
+            })
+        })
+    }
+
+    /// Differences that forbid to call a winner.
+    pub fn obstacles(&self) -> impl Iterator<Item = &Difference> {
+        self.differences.iter().filter(|difference| difference.forbids)
+    }
+
+    /// Whether a main figure became worse.
+    pub fn regressed(&self) -> bool {
+        matches!(self.verdict, Overall::Slower | Overall::Mixed)
+    }
+}
+
+/// Compares every side with the first. At least two.
+pub fn compare(sides: &[Side], options: &Options) -> Comparison {
+    assert!(sides.len() > 1, "a comparison needs two sides");
+    let mut pairs: Vec<Pair> =
+        (1..sides.len()).map(|other| pair(&sides[0], other, &sides[other], options)).collect();
+    let main_tests = adjust(&mut pairs, true);
+    let other_tests = adjust(&mut pairs, false);
+    for pair in &mut pairs {
+        for figure in figures_of(pair) {
+            figure.verdict = figures::verdict(figure, options.resolution);
+        }
+        pair.verdict = overall(pair);
+    }
+    let comparable = pairs.iter().all(|pair| pair.obstacles().next().is_none());
+    let ranked = comparable && sides.len() > 2;
+    Comparison {
+        rankings: if ranked { ranking::rankings(sides, options) } else { Vec::new() },
+        sides: sides.iter().enumerate().map(|(place, side)| named(place, side)).collect(),
+        pairs,
+        main_tests,
+        other_tests,
+        options: options.clone(),
+    }
+}
+
+fn named(place: usize, side: &Side) -> Named {
+    Named {
+        label: label(place),
+        id: side.id.clone(),
+        name: side.name.clone(),
+        target: side.target.clone(),
+        started_unix_ms: side.started_unix_ms,
+        plan_hash: side.plan_hash.clone(),
+        caveats: side.caveats.clone(),
+    }
+}
+
+/// `A` to `Z`, then by number.
+pub fn label(place: usize) -> String {
+    match u8::try_from(place).ok().filter(|place| *place < 26) {
+        Some(place) => char::from(b'A' + place).to_string(),
+        None => format!("#{}", place + 1),
+    }
+}
+
+fn pair(first: &Side, place: usize, other: &Side, options: &Options) -> Pair {
+    let same =
+        |a: &PointSide, b: &PointSide| a.variant == b.variant && a.parameters == b.parameters;
+    let partner = |point: &PointSide, side: &Side| side.points.iter().any(|p| same(p, point));
+    let only = |mine: &Side, theirs: &Side| -> Vec<String> {
+        let alone = mine.points.iter().filter(|point| !partner(point, theirs));
+        alone.map(PointSide::in_words).collect()
+    };
+    let matched: Vec<(&PointSide, &PointSide)> = first
+        .points
+        .iter()
+        .filter_map(|a| other.points.iter().find(|b| same(a, b)).map(|b| (a, b)))
+        .collect();
+    Pair {
+        side: place,
+        differences: differences::differences(first, other, &matched, &options.allowed),
+        only_in_first: only(first, other),
+        only_in_other: only(other, first),
+        points: matched.iter().map(|(a, b)| point(a, b, options)).collect(),
+        verdict: Overall::CannotTell,
+    }
+}
+
+fn point(a: &PointSide, b: &PointSide, options: &Options) -> PointComparison {
+    let subjects = a.subjects.iter().filter_map(|subject| {
+        let same =
+            |s: &&side::Subject| s.stream == subject.stream && s.operations == subject.operations;
+        let theirs = b.subjects.iter().find(same)?;
+        let figures = subject.samples.iter().filter_map(|mine| {
+            let sample = theirs.samples.iter().find(|s| s.figure == mine.figure)?;
+            Some(figures::compared(mine, sample, options.run_to_run))
+        });
+        Some(SubjectComparison { name: subject.in_words(), figures: figures.collect() })
+    });
+    PointComparison { name: a.in_words(), subjects: subjects.collect() }
+}
+
+fn figures_of(pair: &mut Pair) -> impl Iterator<Item = &mut FigureComparison> {
+    pair.points.iter_mut().flat_map(|p| &mut p.subjects).flat_map(|s| &mut s.figures)
+}
+
+/// Holds one family of tests, the main figures of all pairs or the others, to one error rate; gives
+/// its size.
+fn adjust(pairs: &mut [Pair], main: bool) -> usize {
+    let mut family: Vec<&mut FigureComparison> = pairs
+        .iter_mut()
+        .flat_map(figures_of)
+        .filter(|figure| figure.main == main && figure.basis.between_runs())
+        .collect();
+    let p: Vec<f64> = family.iter().filter_map(|figure| figure.p).collect();
+    let adjusted = holm::holm(&p);
+    let tested = family.iter_mut().filter(|figure| figure.p.is_some());
+    for (figure, p) in tested.zip(adjusted) {
+        figure.p_adjusted = Some(p);
+    }
+    p.len()
+}
+
+fn overall(pair: &Pair) -> Overall {
+    if pair.obstacles().next().is_some() {
+        return Overall::NotComparable;
+    }
+    let main = || pair.figures().map(|(_, _, figure)| figure).filter(|figure| figure.main);
+    let some = |wanted: fn(&Verdict) -> bool| main().any(|figure| wanted(&figure.verdict));
+    let better = some(|verdict| *verdict == Verdict::Better);
+    let worse = some(|verdict| *verdict == Verdict::Worse);
+    let unknown = some(|verdict| matches!(verdict, Verdict::CannotTell(_)));
+    match (better, worse) {
+        (true, true) => Overall::Mixed,
+        (true, false) => Overall::Faster,
+        (false, true) => Overall::Slower,
+        (false, false) if unknown || main().next().is_none() => Overall::CannotTell,
+        (false, false) => Overall::NoDifference,
+    }
+}

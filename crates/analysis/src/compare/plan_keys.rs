@@ -1,0 +1,110 @@
+//! What was asked of a load point, key by key, so that two plans that differ can say in what.
+
+use std::time::Duration;
+
+use units::{Bytes, OpsPerSec, print_duration};
+use workload::arrival::Arrival;
+use workload::data::DataPattern;
+use workload::pattern::AccessPattern;
+use workload::plan::{Phases, Run, Stream, WeightedSize, WorkingSet};
+
+/// Everything that a run's numbers can depend on, `(key, value as a user would write it)`. What
+/// tells the repeats of one load point apart (place, seed) is left out.
+pub(super) fn of_run(run: &Run) -> Vec<(String, String)> {
+    // Taken apart without a rest: a field that is added has to be thought of here.
+    let Run {
+        index: _,
+        variant: _,
+        parameters: _,
+        repeat: _,
+        seed: _,
+        streams,
+        phases: Phases { warm_up_ns, measure_ns, interval_ns },
+        tolerated_errors,
+        operation_deadline_ns,
+    } = run;
+    let mut keys = vec![
+        ("run.warm_up".to_owned(), time(*warm_up_ns)),
+        ("run.measure".to_owned(), time(*measure_ns)),
+        ("run.interval".to_owned(), time(*interval_ns)),
+        ("run.tolerated_errors".to_owned(), tolerated_errors.to_string()),
+        ("run.operation_deadline".to_owned(), time(*operation_deadline_ns)),
+    ];
+    for stream in streams {
+        let name = &stream.name;
+        keys.extend(of_stream(stream).into_iter().map(|(key, v)| (format!("{name}.{key}"), v)));
+    }
+    keys
+}
+
+fn of_stream(stream: &Stream) -> Vec<(&'static str, String)> {
+    let Stream {
+        name: _,
+        read_permille,
+        transfer_sizes,
+        access_pattern,
+        working_set: WorkingSet { files, file_size_bytes, area_bytes },
+        queue_depth,
+        workers,
+        arrival,
+        direct,
+        dsync,
+        write_stability,
+        fsync_every_writes,
+        data: DataPattern { compressible_permille, duplicate_permille },
+    } = stream;
+    vec![
+        ("read", percent(*read_permille)),
+        ("transfer_size", sizes(transfer_sizes)),
+        ("pattern", pattern(*access_pattern)),
+        ("files", files.to_string()),
+        ("file_size", Bytes::new(*file_size_bytes).to_string()),
+        ("area", Bytes::new(*area_bytes).to_string()),
+        ("queue_depth", queue_depth.to_string()),
+        ("workers", workers.to_string()),
+        ("arrival", arrival_words(*arrival)),
+        ("direct", direct.to_string()),
+        ("dsync", dsync.to_string()),
+        ("write_stability", write_stability.map_or("none", |s| s.name()).to_owned()),
+        ("fsync_every", fsync_every_writes.map_or("never".to_owned(), |n| format!("{n} writes"))),
+        ("compressible", percent(*compressible_permille)),
+        ("duplicates", percent(*duplicate_permille)),
+    ]
+}
+
+fn time(ns: u64) -> String {
+    print_duration(Duration::from_nanos(ns))
+}
+
+fn percent(permille: u16) -> String {
+    format!("{} %", f64::from(permille) / 10.0)
+}
+
+fn sizes(sizes: &[WeightedSize]) -> String {
+    let one = |size: &WeightedSize| Bytes::new(size.size_bytes).to_string();
+    if let [only] = sizes {
+        return one(only);
+    }
+    let weighed = |size: &WeightedSize| format!("{} x {}", size.weight, one(size));
+    sizes.iter().map(weighed).collect::<Vec<_>>().join(", ")
+}
+
+fn pattern(pattern: AccessPattern) -> String {
+    match pattern {
+        AccessPattern::Sequential => "sequential".to_owned(),
+        AccessPattern::Uniform => "uniform".to_owned(),
+        AccessPattern::Zipf { theta } => format!("zipf {theta}"),
+        AccessPattern::HotSet { area_permille, accesses_permille } => {
+            format!("{} of accesses to {}", percent(accesses_permille), percent(area_permille))
+        }
+    }
+}
+
+fn arrival_words(arrival: Arrival) -> String {
+    match arrival {
+        Arrival::Closed { think_time_ns: 0 } => "closed".to_owned(),
+        Arrival::Closed { think_time_ns } => format!("closed, think time {}", time(think_time_ns)),
+        Arrival::Constant { offered_rate } => format!("constant {}", OpsPerSec::new(offered_rate)),
+        Arrival::Poisson { offered_rate } => format!("poisson {}", OpsPerSec::new(offered_rate)),
+    }
+}

@@ -1,0 +1,111 @@
+//! Three and more systems in order, as far as they differ.
+
+use super::figure::Figure;
+use super::figures::{self, FigureComparison, Verdict};
+use super::side::{PointSide, Sample, Side};
+use super::{Options, holm};
+
+/// The sides in order of one main figure of one load point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking {
+    /// The load point in words.
+    pub load_point: String,
+    /// The figure.
+    pub figure: Figure,
+    /// The best first.
+    pub places: Vec<Place>,
+}
+
+/// One side's place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// The side, as a place among the comparison's sides.
+    pub side: usize,
+    /// The mean of its repeats.
+    pub value: f64,
+    /// One more than the sides that are better beyond chance: sides that cannot be told apart may
+    /// share it.
+    pub rank: usize,
+}
+
+/// All sides of one load point and figure against each other.
+struct Field {
+    load_point: String,
+    figure: Figure,
+    values: Vec<f64>,
+    /// `(first, second, first against second)`.
+    duels: Vec<(usize, usize, FigureComparison)>,
+}
+
+/// The rankings of the load points that all sides have, all tests of all of them held to one error
+/// rate.
+pub(super) fn rankings(sides: &[Side], options: &Options) -> Vec<Ranking> {
+    let mut fields: Vec<Field> =
+        sides[0].points.iter().flat_map(|point| fields(sides, point, options)).collect();
+    let mut tests: Vec<&mut FigureComparison> = fields
+        .iter_mut()
+        .flat_map(|field| field.duels.iter_mut().map(|(_, _, duel)| duel))
+        .filter(|duel| duel.p.is_some() && duel.basis.between_runs())
+        .collect();
+    let p: Vec<f64> = tests.iter().filter_map(|duel| duel.p).collect();
+    for (duel, adjusted) in tests.iter_mut().zip(holm::holm(&p)) {
+        duel.p_adjusted = Some(adjusted);
+    }
+    fields.into_iter().map(|field| ranking(field, options)).collect()
+}
+
+fn fields(sides: &[Side], point: &PointSide, options: &Options) -> Vec<Field> {
+    let of_side = |side: &'_ Side| -> Option<usize> {
+        let same = |p: &PointSide| p.variant == point.variant && p.parameters == point.parameters;
+        side.points.iter().position(same)
+    };
+    let Some(places) = sides.iter().map(of_side).collect::<Option<Vec<usize>>>() else {
+        return Vec::new();
+    };
+    let main = point.subjects.iter().take(1).flat_map(|subject| &subject.samples);
+    main.filter(|sample| sample.main)
+        .filter_map(|wanted| {
+            let sample = |side: usize| -> Option<&Sample> {
+                let subject = sides[side].points[places[side]].subjects.first()?;
+                subject.samples.iter().find(|sample| sample.figure == wanted.figure)
+            };
+            let samples: Vec<&Sample> = (0..sides.len()).map(sample).collect::<Option<_>>()?;
+            let mean = |sample: &&Sample| {
+                let count = sample.repeats.len();
+                (count > 0).then(|| sample.repeats.iter().sum::<f64>() / count as f64)
+            };
+            let values = samples.iter().map(mean).collect::<Option<Vec<f64>>>()?;
+            let mut duels = Vec::new();
+            for first in 0..sides.len() {
+                for second in first + 1..sides.len() {
+                    let duel =
+                        figures::compared(samples[first], samples[second], options.run_to_run);
+                    duels.push((first, second, duel));
+                }
+            }
+            let load_point = point.in_words();
+            Some(Field { load_point, figure: wanted.figure, values, duels })
+        })
+        .collect()
+}
+
+fn ranking(field: Field, options: &Options) -> Ranking {
+    let mut better_than = vec![0; field.values.len()];
+    for (first, second, duel) in &field.duels {
+        match figures::verdict(duel, options.resolution) {
+            Verdict::Better => better_than[*first] += 1,
+            Verdict::Worse => better_than[*second] += 1,
+            Verdict::NoDifference | Verdict::CannotTell(_) => {}
+        }
+    }
+    let each = field.values.iter().zip(better_than).enumerate();
+    let mut places: Vec<Place> = each
+        .map(|(side, (value, better))| Place { side, value: *value, rank: better + 1 })
+        .collect();
+    let more_is_better = field.figure.more_is_better();
+    places.sort_by(|a, b| {
+        let by_value = a.value.total_cmp(&b.value);
+        a.rank.cmp(&b.rank).then(if more_is_better { by_value.reverse() } else { by_value })
+    });
+    Ranking { load_point: field.load_point, figure: field.figure, places }
+}

@@ -1,0 +1,331 @@
+//! One experiment as a comparison needs it: what it was made on, what was asked of each load point,
+//! and what each repeat measured. Small, so that the record itself can be let go of.
+
+use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
+use workload::op::OpKind;
+use workload::plan::{Run, Stream};
+
+use super::facts::{self, Fact};
+use super::figure::Figure;
+use super::plan_keys;
+use crate::estimate::Percentile;
+use crate::findings::by_load_point;
+use crate::window::{self, Measured, Ops};
+
+/// A window is cut into at most this many batches where a run stands alone. About thirty are enough
+/// for a variance, and the longer they are, the less neighbours resemble each other (B. Schmeiser,
+/// Operations Research 30, 1982).
+pub const BATCHES_MAX: usize = 32;
+
+/// One experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// The record's name in the store.
+    pub id: String,
+    /// The experiment's name.
+    pub name: String,
+    /// What was sent operations, in words.
+    pub target: String,
+    /// When it began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// SHA-256 of the plan's stored form.
+    pub plan_hash: String,
+    /// What it was measured on and with.
+    pub facts: Vec<Fact>,
+    /// What a reader must know before believing its numbers, in whole sentences.
+    pub caveats: Vec<String>,
+    /// Its load points, in the order of their first run.
+    pub points: Vec<PointSide>,
+}
+
+/// One load point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointSide {
+    /// The variant's name.
+    pub variant: String,
+    /// What this load point differs by, `(key, value)`.
+    pub parameters: Vec<(String, String)>,
+    /// Everything that was asked of it, `(key, value)`.
+    pub keys: Vec<(String, String)>,
+    /// What was measured, of all operations first.
+    pub subjects: Vec<Subject>,
+}
+
+/// Operations that figures are about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subject {
+    /// The stream; `None` for all of them together.
+    pub stream: Option<String>,
+    /// `data` for reads and writes together, or one kind: `read`, `write`, `fsync`.
+    pub operations: &'static str,
+    /// What was measured of each figure.
+    pub samples: Vec<Sample>,
+}
+
+/// What was measured of one figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Which figure.
+    pub figure: Figure,
+    /// The verdict of the whole comparison rests on it.
+    pub main: bool,
+    /// Its value in each repeat that has it.
+    pub repeats: Vec<f64>,
+    /// Repeats that have no such value: too few samples above a percentile, or no operation.
+    pub without: u32,
+    /// Of a single run, its value in each batch of intervals; empty where there are repeats.
+    pub batches: Vec<f64>,
+}
+
+impl PointSide {
+    /// The load point in words: `random read 8 KiB, queue_depth=4`.
+    pub fn in_words(&self) -> String {
+        let mut words = self.variant.clone();
+        for (key, value) in &self.parameters {
+            words.push_str(&format!(", {key}={value}"));
+        }
+        words
+    }
+}
+
+impl Side {
+    /// Takes from a record what a comparison needs.
+    pub fn of(record: &ExperimentRecord) -> Side {
+        let groups = by_load_point(&record.runs);
+        Side {
+            id: record.id.clone(),
+            name: record.plan.name.clone(),
+            target: record.plan.target.in_words(),
+            started_unix_ms: record.started_unix_ms,
+            plan_hash: record.plan_hash.clone(),
+            facts: facts::of_record(record),
+            caveats: caveats(record),
+            points: groups.iter().map(|group| point(group)).collect(),
+        }
+    }
+}
+
+/// How it ended, where not as planned, and what failed.
+fn caveats(record: &ExperimentRecord) -> Vec<String> {
+    let mut caveats = Vec::new();
+    match &record.outcome {
+        Outcome::Done => {}
+        Outcome::Interrupted => caveats.push("was interrupted before its end".to_owned()),
+        Outcome::Failed { reason } => {
+            caveats.push(format!("failed before its end: {}", reason.lines().next().unwrap_or("")));
+        }
+        Outcome::Aborted => caveats.push("never said how it ended".to_owned()),
+    }
+    let failed: u64 = record
+        .runs
+        .iter()
+        .flat_map(|run| &run.intervals)
+        .flat_map(|interval| &interval.streams)
+        .map(metrics::interval::StreamInterval::failed)
+        .sum();
+    if failed > 0 {
+        caveats.push(format!(
+            "had {} failed operations, which are in neither its rates nor its times",
+            units::thousands(failed)
+        ));
+    }
+    caveats
+}
+
+fn point(records: &[&RunRecord]) -> PointSide {
+    let run = &records[0].run;
+    let windows: Vec<Batches> =
+        records.iter().map(|record| Batches::of(record)).filter(|b| !b.is_empty()).collect();
+    let single = windows.len() == 1;
+    let wholes: Vec<Window> = windows.iter().map(Batches::whole).collect();
+    let subjects = subjects(run, &wholes)
+        .into_iter()
+        .map(|(stream, kinds, name)| {
+            let sample = |(figure, main): (Figure, bool)| {
+                let values: Vec<Option<f64>> =
+                    wholes.iter().map(|window| window.value(figure, stream, kinds)).collect();
+                let batches = || {
+                    let each = windows.iter().flat_map(|batches| &batches.windows);
+                    let values: Vec<Option<f64>> =
+                        each.map(|window| window.value(figure, stream, kinds)).collect();
+                    // A batch without a value would leave a hole in the order of time.
+                    values.into_iter().collect::<Option<Vec<f64>>>().unwrap_or_default()
+                };
+                Sample {
+                    figure,
+                    main,
+                    without: values.iter().filter(|value| value.is_none()).count() as u32,
+                    repeats: values.into_iter().flatten().collect(),
+                    batches: if single { batches() } else { Vec::new() },
+                }
+            };
+            Subject {
+                stream: stream.map(|s| run.streams[s].name.clone()),
+                operations: name,
+                samples: figures(run, stream, kinds).into_iter().map(sample).collect(),
+            }
+        })
+        .collect();
+    PointSide {
+        variant: run.variant.clone(),
+        parameters: run.parameters.clone(),
+        keys: plan_keys::of_run(run),
+        subjects,
+    }
+}
+
+const DATA: &[OpKind] = &[OpKind::Read, OpKind::Write];
+
+/// All streams together; its kinds, where there are several; each stream, where there are several.
+fn subjects(run: &Run, wholes: &[Window]) -> Vec<(Option<usize>, &'static [OpKind], &'static str)> {
+    let mut subjects = vec![(None, DATA, "data")];
+    let occurs = |kind: &[OpKind]| wholes.iter().any(|window| window.completed(kind) > 0.0);
+    let kinds: Vec<(&'static [OpKind], &'static str)> = [
+        (&[OpKind::Read] as &[OpKind], OpKind::Read.name()),
+        (&[OpKind::Write], OpKind::Write.name()),
+        (&[OpKind::Fsync], OpKind::Fsync.name()),
+    ]
+    .into_iter()
+    .filter(|(kind, _)| occurs(kind))
+    .collect();
+    if kinds.len() > 1 {
+        subjects.extend(kinds.into_iter().map(|(kind, name)| (None, kind, name)));
+    }
+    if run.streams.len() > 1 {
+        subjects.extend((0..run.streams.len()).map(|s| (Some(s), DATA, "data")));
+    }
+    subjects
+}
+
+/// The figures of a subject, and which of them are main ones. What follows exactly from another is
+/// left out, so that nothing is tested twice: the throughput of one transfer size, and the service
+/// time of a closed loop.
+fn figures(run: &Run, stream: Option<usize>, kinds: &[OpKind]) -> Vec<(Figure, bool)> {
+    let of_interest = |place: usize| stream.is_none_or(|wanted| wanted == place);
+    let streams: Vec<&Stream> = run
+        .streams
+        .iter()
+        .enumerate()
+        .filter_map(|(s, stream)| of_interest(s).then_some(stream))
+        .collect();
+    let open = streams.iter().any(|stream| stream.arrival.offered_rate().is_some());
+    let closed = streams.iter().any(|stream| stream.arrival.offered_rate().is_none());
+    let mut sizes: Vec<u64> =
+        streams.iter().flat_map(|s| &s.transfer_sizes).map(|size| size.size_bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let whole = stream.is_none() && kinds == DATA;
+    Figure::ALL
+        .into_iter()
+        .filter_map(|figure| {
+            let (shown, main) = match figure {
+                Figure::AchievedRate => (true, closed),
+                Figure::Throughput => (sizes.len() > 1 && kinds != [OpKind::Fsync], false),
+                Figure::ResponseMean => (true, open),
+                Figure::ResponseP99 => (true, true),
+                Figure::ResponseP50 | Figure::ResponseP999 => (true, false),
+                Figure::ServiceMean => (open, false),
+                Figure::CpuPerOp => (whole, false),
+            };
+            shown.then_some((figure, main && whole))
+        })
+        .collect()
+}
+
+/// A window, or a part of it, added up.
+struct Window {
+    streams: Vec<Measured>,
+    total: Measured,
+    cpu_ns: f64,
+}
+
+/// The window of one run in pieces that follow each other.
+struct Batches {
+    windows: Vec<Window>,
+}
+
+impl Batches {
+    fn of(record: &RunRecord) -> Batches {
+        let intervals = window::measured(record);
+        let size = intervals.len().div_ceil(BATCHES_MAX).max(1);
+        let windows = intervals
+            .chunks(size)
+            .map(|chunk| {
+                let streams: Vec<Measured> =
+                    (0..record.run.streams.len()).map(|s| Measured::of(chunk, s, 0)).collect();
+                let cpu_ns: u64 =
+                    chunk.iter().map(|i| i.process_user_ns + i.process_system_ns).sum();
+                Window { total: together(&streams), streams, cpu_ns: cpu_ns as f64 }
+            })
+            .collect();
+        Batches { windows }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.windows.is_empty()
+    }
+
+    fn whole(&self) -> Window {
+        let mut windows = self.windows.iter();
+        let first = windows.next().expect("windows without intervals are left out");
+        let mut streams = first.streams.clone();
+        let mut cpu_ns = first.cpu_ns;
+        for window in windows {
+            for (sum, stream) in streams.iter_mut().zip(&window.streams) {
+                sum.add_after(stream);
+            }
+            cpu_ns += window.cpu_ns;
+        }
+        Window { total: together(&streams), streams, cpu_ns }
+    }
+}
+
+fn together(streams: &[Measured]) -> Measured {
+    let mut total = streams[0].clone();
+    for stream in &streams[1..] {
+        total.add_beside(stream);
+    }
+    total
+}
+
+impl Window {
+    fn measured(&self, stream: Option<usize>) -> &Measured {
+        stream.map_or(&self.total, |s| &self.streams[s])
+    }
+
+    fn completed(&self, kinds: &[OpKind]) -> f64 {
+        kinds.iter().map(|kind| self.total.kinds[*kind as usize].completed_total() as f64).sum()
+    }
+
+    /// The figure; `None` where nothing was measured of it.
+    fn value(&self, figure: Figure, stream: Option<usize>, kinds: &[OpKind]) -> Option<f64> {
+        let measured = self.measured(stream);
+        let ops: Ops = measured.together(kinds);
+        let seconds = measured.length_ns.iter().sum::<f64>() / 1e9;
+        let completed: f64 = ops.completed.iter().sum();
+        let ratio = |above: f64, below: f64| (below > 0.0).then(|| above / below);
+        match figure {
+            Figure::AchievedRate => ratio(completed, seconds),
+            Figure::Throughput => ratio(ops.bytes.iter().sum(), seconds),
+            Figure::ResponseMean => ratio(ops.response_sum_ns.iter().sum(), completed),
+            Figure::ServiceMean => ratio(ops.service_sum_ns.iter().sum(), completed),
+            Figure::CpuPerOp => ratio(self.cpu_ns, self.completed(&OpKind::ALL)),
+            Figure::ResponseP50 | Figure::ResponseP99 | Figure::ResponseP999 => {
+                let fraction = figure.percentile()?;
+                Percentile::of(&ops.response, fraction).value_ns.map(|ns| ns as f64)
+            }
+        }
+    }
+}
+
+impl Subject {
+    /// `all streams, data` in words; empty for everything together.
+    pub fn in_words(&self) -> String {
+        match (&self.stream, self.operations) {
+            (None, "data") => String::new(),
+            (None, kind) => kind.to_owned(),
+            (Some(stream), "data") => format!("stream {stream}"),
+            (Some(stream), kind) => format!("stream {stream}, {kind}"),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! A comparison as JSON: units in the names of fields or figures, numbers with nine digits.
+
+use std::io::{self, Write};
+
+use analysis::compare::figures::{FigureComparison, Verdict};
+use analysis::compare::welch::Ratio;
+use analysis::compare::{Comparison, Named, Pair};
+use serde::Serialize;
+
+use crate::json::estimate::{EstimateJson, estimate};
+use crate::number::exported;
+
+/// Changes when a reader of the old form would misread the new one.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Writes the comparison, indented, with a line break at the end.
+///
+/// # Errors
+/// What `out` says.
+pub fn write(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+    let document = Document {
+        schema_version: SCHEMA_VERSION,
+        regressed: comparison.pairs.iter().any(Pair::regressed),
+        main_tests: comparison.main_tests,
+        other_tests: comparison.other_tests,
+        allowed_to_differ: comparison.options.allowed.iter().map(|item| item.name()).collect(),
+        run_to_run_fraction: comparison.options.run_to_run,
+        resolution_fraction: comparison.options.resolution,
+        sides: comparison.sides.iter().map(side).collect(),
+        pairs: comparison.pairs.iter().map(|pair| pair_json(comparison, pair)).collect(),
+        rankings: rankings(comparison),
+    };
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    regressed: bool,
+    main_tests: usize,
+    other_tests: usize,
+    allowed_to_differ: Vec<&'a str>,
+    run_to_run_fraction: Option<f64>,
+    resolution_fraction: f64,
+    sides: Vec<SideJson<'a>>,
+    pairs: Vec<PairJson<'a>>,
+    rankings: Vec<RankingJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct SideJson<'a> {
+    label: &'a str,
+    id: &'a str,
+    name: &'a str,
+    target: &'a str,
+    started_unix_ms: u64,
+    plan_hash: &'a str,
+    caveats: &'a [String],
+}
+
+fn side(side: &Named) -> SideJson<'_> {
+    SideJson {
+        label: &side.label,
+        id: &side.id,
+        name: &side.name,
+        target: &side.target,
+        started_unix_ms: side.started_unix_ms,
+        plan_hash: &side.plan_hash,
+        caveats: &side.caveats,
+    }
+}
+
+#[derive(Serialize)]
+struct PairJson<'a> {
+    first: &'a str,
+    second: &'a str,
+    verdict: &'static str,
+    differences: Vec<DifferenceJson<'a>>,
+    only_in_first: &'a [String],
+    only_in_second: &'a [String],
+    figures: Vec<FigureJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct DifferenceJson<'a> {
+    item: &'static str,
+    key: &'a str,
+    first: Option<&'a str>,
+    second: Option<&'a str>,
+    load_points: usize,
+    forbids: bool,
+}
+
+#[derive(Serialize)]
+struct FigureJson<'a> {
+    load_point: &'a str,
+    operations: &'a str,
+    figure: &'static str,
+    unit: &'static str,
+    main: bool,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    basis: &'static str,
+    first: Option<EstimateJson>,
+    second: Option<EstimateJson>,
+    difference: Option<EstimateJson>,
+    ratio: Option<RatioJson>,
+    p: Option<f64>,
+    p_adjusted: Option<f64>,
+    ranks: Option<RanksJson>,
+    detectable_fraction: Option<f64>,
+    change_at_most_fraction: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct RatioJson {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+#[derive(Serialize)]
+struct RanksJson {
+    u: f64,
+    p: f64,
+    cliffs_delta: f64,
+    shift: f64,
+}
+
+#[derive(Serialize)]
+struct RankingJson<'a> {
+    load_point: &'a str,
+    figure: &'static str,
+    places: Vec<PlaceJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaceJson<'a> {
+    side: &'a str,
+    rank: usize,
+    value: f64,
+}
+
+fn pair_json<'a>(comparison: &'a Comparison, pair: &'a Pair) -> PairJson<'a> {
+    let differences = pair.differences.iter().map(|difference| DifferenceJson {
+        item: difference.item.name(),
+        key: &difference.key,
+        first: difference.first.as_deref(),
+        second: difference.second.as_deref(),
+        load_points: difference.load_points,
+        forbids: difference.forbids,
+    });
+    PairJson {
+        first: &comparison.sides[0].label,
+        second: &comparison.sides[pair.side].label,
+        verdict: pair.verdict.name(),
+        differences: differences.collect(),
+        only_in_first: &pair.only_in_first,
+        only_in_second: &pair.only_in_other,
+        figures: pair
+            .figures()
+            .map(|(point, subject, f)| figure(&point.name, &subject.name, f))
+            .collect(),
+    }
+}
+
+fn figure<'a>(
+    load_point: &'a str,
+    operations: &'a str,
+    figure: &FigureComparison,
+) -> FigureJson<'a> {
+    let ratio = |ratio: Ratio| RatioJson {
+        value: exported(ratio.value),
+        low: exported(ratio.low),
+        high: exported(ratio.high),
+    };
+    FigureJson {
+        load_point,
+        operations,
+        figure: figure.figure.name(),
+        unit: figure.figure.unit(),
+        main: figure.main,
+        verdict: figure.verdict.name(),
+        reason: match figure.verdict {
+            Verdict::CannotTell(doubt) => Some(doubt.in_words()),
+            _ => None,
+        },
+        basis: figure.basis.name(),
+        first: figure.first.map(estimate),
+        second: figure.second.map(estimate),
+        difference: figure.difference.map(estimate),
+        ratio: figure.ratio.map(ratio),
+        p: figure.p.map(exported),
+        p_adjusted: figure.p_adjusted.map(exported),
+        ranks: figure.ranks.map(|ranks| RanksJson {
+            u: exported(ranks.u),
+            p: exported(ranks.p),
+            cliffs_delta: exported(ranks.cliffs_delta),
+            shift: exported(ranks.shift),
+        }),
+        detectable_fraction: figure.detectable.map(exported),
+        change_at_most_fraction: figure.at_most.map(exported),
+    }
+}
+
+fn rankings(comparison: &Comparison) -> Vec<RankingJson<'_>> {
+    let place = |place: &analysis::compare::ranking::Place| PlaceJson {
+        side: &comparison.sides[place.side].label,
+        rank: place.rank,
+        value: exported(place.value),
+    };
+    let each = comparison.rankings.iter().map(|ranking| RankingJson {
+        load_point: &ranking.load_point,
+        figure: ranking.figure.name(),
+        places: ranking.places.iter().map(place).collect(),
+    });
+    each.collect()
+}

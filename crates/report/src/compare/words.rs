@@ -1,0 +1,254 @@
+//! The sentences of a comparison.
+
+use analysis::compare::figure::Figure;
+use analysis::compare::figures::{Basis, Doubt, FigureComparison, Verdict};
+use analysis::compare::welch::Ratio;
+use analysis::compare::{Comparison, Overall, Pair};
+
+use crate::number::{mib, percent, plain, us};
+
+/// More sentences of one kind than this are counted, not written.
+const SENTENCES_MAX: usize = 8;
+
+/// The labels of a pair: `A`, `B`.
+pub(super) fn labels<'a>(comparison: &'a Comparison, pair: &Pair) -> (&'a str, &'a str) {
+    (&comparison.sides[0].label, &comparison.sides[pair.side].label)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn and(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// What the pair comes to, in a sentence or two.
+pub(super) fn verdict(comparison: &Comparison, pair: &Pair) -> String {
+    let (a, b) = labels(comparison, pair);
+    let main: Vec<&FigureComparison> =
+        pair.figures().map(|(_, _, figure)| figure).filter(|figure| figure.main).collect();
+    let count = |verdict: Verdict| main.iter().filter(|f| f.verdict == verdict).count();
+    let (better, worse) = (count(Verdict::Better), count(Verdict::Worse));
+    let same = count(Verdict::NoDifference);
+    let unknown = main.len() - better - worse - same;
+    let tally = format!(
+        "Of {} main figures in {}, {better} better, {worse} worse, {same} without a difference, \
+         {unknown} of which nothing can be said.",
+        main.len(),
+        load_points(pair.points.len()),
+    );
+    match pair.verdict {
+        Overall::NotComparable => {
+            let mut items: Vec<&str> = pair.obstacles().map(|d| d.item.name()).collect();
+            items.dedup();
+            format!(
+                "No winner is named: {a} and {b} differ in {} as well, and nobody knows which of \
+                 it makes the figures differ. If that is what you want to compare, say \
+                 `--allow-different {}`.",
+                and(&items),
+                items.join(",")
+            )
+        }
+        Overall::Faster => format!("{b} is faster than {a}. {tally}"),
+        Overall::Slower => format!("{b} is slower than {a}. {tally}"),
+        Overall::Mixed => format!("{b} is faster than {a} in some and slower in others. {tally}"),
+        Overall::NoDifference => {
+            format!("No difference between {a} and {b} was found. {tally} {}", seen(&main))
+        }
+        Overall::CannotTell => {
+            format!("Whether {a} and {b} differ cannot be told. {tally} {}", doubts(&main))
+        }
+    }
+}
+
+fn load_points(count: usize) -> String {
+    format!("{count} load point{}", if count == 1 { "" } else { "s" })
+}
+
+/// What a comparison that found nothing would have found.
+fn seen(main: &[&FigureComparison]) -> String {
+    let largest = |share: fn(&FigureComparison) -> Option<f64>| {
+        main.iter().filter_map(|figure| share(figure)).fold(0.0, f64::max)
+    };
+    format!(
+        "It would have seen a change of {} in each of them with 80 % power, and with 95 % \
+         certainty none is larger than {}.",
+        percent(largest(|figure| figure.detectable)),
+        percent(largest(|figure| figure.at_most))
+    )
+}
+
+/// Why nothing can be said, and what to do.
+fn doubts(main: &[&FigureComparison]) -> String {
+    let has = |wanted: fn(Doubt) -> bool| {
+        main.iter().any(|f| matches!(f.verdict, Verdict::CannotTell(doubt) if wanted(doubt)))
+    };
+    if has(|d| matches!(d, Doubt::SingleRuns | Doubt::SingleRunsDiffer)) {
+        return "Each load point was measured once on each side, so how much one run differs from \
+                the next is not known. Measure each at least three times (`--repeats 3`), or say \
+                what is known of it (`--run-to-run 2%`)."
+            .to_owned();
+    }
+    if has(|d| d == Doubt::TooCoarse) {
+        return "The repeats differ too much among themselves; more of them (`--repeats 10`) or \
+                longer windows show smaller changes."
+            .to_owned();
+    }
+    String::new()
+}
+
+/// A sentence for each main figure that differs, and what is known of those that do not.
+pub(super) fn findings(comparison: &Comparison, pair: &Pair) -> Vec<String> {
+    if pair.verdict == Overall::NotComparable {
+        return Vec::new();
+    }
+    let (a, b) = labels(comparison, pair);
+    let mut found: Vec<(f64, String)> = Vec::new();
+    for (point, subject, figure) in pair.figures() {
+        let differs = match figure.verdict {
+            Verdict::Better | Verdict::Worse => figure.main,
+            Verdict::CannotTell(Doubt::SingleRunsDiffer) => figure.main,
+            _ => false,
+        };
+        if let (true, Some(ratio)) = (differs, figure.ratio) {
+            let place = match subject.name.as_str() {
+                "" => point.name.clone(),
+                name => format!("{}: {name}", point.name),
+            };
+            let lead = match figure.verdict {
+                Verdict::CannotTell(_) => "within these runs ",
+                _ => "",
+            };
+            let sentence = format!("{lead}{} in {place}", sentence(a, b, figure, ratio));
+            found.push(((ratio.value - 1.0).abs(), sentence));
+        }
+    }
+    found.sort_by(|x, y| y.0.total_cmp(&x.0));
+    let more = found.len().saturating_sub(SENTENCES_MAX);
+    let mut points: Vec<String> =
+        found.into_iter().take(SENTENCES_MAX).map(|(_, words)| words).collect();
+    if more > 0 {
+        points.push(format!("and {more} more, in the tables below"));
+    }
+    let same: Vec<&FigureComparison> = pair
+        .figures()
+        .map(|(_, _, figure)| figure)
+        .filter(|figure| figure.main && figure.verdict == Verdict::NoDifference)
+        .collect();
+    if !points.is_empty() && !same.is_empty() {
+        points.push(format!("no difference in {} others. {}", same.len(), seen(&same)));
+    }
+    points
+}
+
+/// `B is 12.4 % (11.3 to 13.5 %) faster than A: 12,400 against 11,000 ops/s`.
+fn sentence(a: &str, b: &str, figure: &FigureComparison, ratio: Ratio) -> String {
+    let more = ratio.value > 1.0;
+    let (low, high) = match more {
+        true => (ratio.low - 1.0, ratio.high - 1.0),
+        false => (1.0 - ratio.high, 1.0 - ratio.low),
+    };
+    let size = format!(
+        "{} ({} to {})",
+        percent((ratio.value - 1.0).abs()),
+        percent(low).trim_end_matches(" %"),
+        percent(high)
+    );
+    let values = match (figure.first, figure.second) {
+        (Some(first), Some(second)) => format!(
+            ": {} against {} {}",
+            value(figure.figure, second.value),
+            value(figure.figure, first.value),
+            unit(figure.figure)
+        ),
+        _ => String::new(),
+    };
+    let longer = if more { "longer" } else { "shorter" };
+    match figure.figure {
+        Figure::AchievedRate | Figure::Throughput => {
+            let faster = if more { "faster" } else { "slower" };
+            format!("{b} is {size} {faster} than {a}{values}")
+        }
+        Figure::CpuPerOp => {
+            let more = if more { "more" } else { "less" };
+            format!("{b} takes {size} {more} processor time for each operation{values}")
+        }
+        other => format!("{b}'s {} is {size} {longer}{values}", name(other)),
+    }
+}
+
+/// What a figure is called.
+pub(super) const fn name(figure: Figure) -> &'static str {
+    match figure {
+        Figure::AchievedRate => "achieved rate",
+        Figure::Throughput => "throughput",
+        Figure::ResponseMean => "mean response time",
+        Figure::ResponseP50 => "median response time",
+        Figure::ResponseP99 => "p99 response time",
+        Figure::ResponseP999 => "p99.9 response time",
+        Figure::ServiceMean => "mean service time",
+        Figure::CpuPerOp => "CPU per operation",
+    }
+}
+
+/// Its unit.
+pub(super) const fn unit(figure: Figure) -> &'static str {
+    match figure {
+        Figure::AchievedRate => "ops/s",
+        Figure::Throughput => "MiB/s",
+        _ => "us",
+    }
+}
+
+/// It as printed.
+pub(super) fn value(figure: Figure, value: f64) -> String {
+    match figure {
+        Figure::AchievedRate => plain(value),
+        Figure::Throughput => mib(value),
+        _ => us(value),
+    }
+}
+
+/// Load points that have no partner.
+pub(super) fn unmatched(comparison: &Comparison, pair: &Pair) -> Vec<String> {
+    let (a, b) = labels(comparison, pair);
+    let only = |label: &str, names: &[String]| {
+        let shown = names.iter().take(SENTENCES_MAX).map(String::as_str).collect::<Vec<_>>();
+        let more = names.len().saturating_sub(SENTENCES_MAX);
+        let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
+        (!names.is_empty())
+            .then(|| format!("only {label} has {}{rest}: not compared", shown.join("; ")))
+    };
+    [only(a, &pair.only_in_first), only(b, &pair.only_in_other)].into_iter().flatten().collect()
+}
+
+/// How it was judged.
+pub(super) fn method(comparison: &Comparison) -> String {
+    let bases: Vec<Basis> = comparison
+        .pairs
+        .iter()
+        .flat_map(|pair| pair.figures().map(|(_, _, figure)| figure.basis))
+        .collect();
+    let mut words = format!(
+        "Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and a test by \
+         ranks (Mann and Whitney). {} tests of main figures share one error rate of 5 % (Holm), \
+         the {} others another. A main figure is the achieved rate of a closed loop, the mean \
+         response time of an open one, and the 99th percentile of both.",
+        comparison.main_tests, comparison.other_tests
+    );
+    if bases.contains(&Basis::Borrowed) {
+        words.push_str(
+            " Where one side is a single run, it is taken to differ from run to run as the other \
+             side does.",
+        );
+    }
+    if let Some(share) = comparison.options.run_to_run {
+        words.push_str(&format!(
+            " Single runs were said to differ by {} from run to run (one standard deviation).",
+            percent(share)
+        ));
+    }
+    words
+}
