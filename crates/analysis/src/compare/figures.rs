@@ -4,7 +4,8 @@ use super::figure::Figure;
 use super::ranks::{self, RankTest};
 use super::side::Sample;
 use super::welch::{self, LEVEL, Mean, Ratio};
-use crate::estimate::{Estimate, INTERVALS_MIN, Method, effective_samples};
+use crate::effective::effective_samples;
+use crate::estimate::{Estimate, INTERVALS_MIN, Method};
 
 /// One figure compared.
 #[derive(Clone, Debug, PartialEq)]
