@@ -84,7 +84,12 @@ fn run_lines<'p>(out: &mut String, run: &'p Run, described: &mut BTreeMap<&'p st
         print_duration(Duration::from_nanos(phases.measure_ns)),
         print_duration(Duration::from_nanos(phases.warm_up_ns)),
     );
-    let words: Vec<String> = run.streams.iter().map(|stream| stream_words(stream, run)).collect();
+    let mut words: Vec<String> =
+        run.streams.iter().map(|stream| stream_words(stream, run)).collect();
+    let named = run.parameters.iter().any(|(name, _)| name == "run.nconnect");
+    words.extend(
+        run.connections.filter(|_| !named).map(|count| count_words(u64::from(count), "connection")),
+    );
     if described.get(run.variant.as_str()) != Some(&words) {
         for line in words.iter().flat_map(|words| wrapped(words, TEXT_WIDTH)) {
             let _ = writeln!(out, "      {line}");

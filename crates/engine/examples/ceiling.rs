@@ -42,6 +42,7 @@ fn main() {
         parameters: Vec::new(),
         repeat: 0,
         seed: 1,
+        connections: None,
         streams: vec![stream],
         phases: Phases {
             warm_up_ns: 0,

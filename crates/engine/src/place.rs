@@ -44,9 +44,10 @@ impl NfsPlace {
         files.get(..wanted.files as usize)
     }
 
-    /// Connections that this process has to the export in a run with so many workers.
-    fn connections(&self, workers: u32) -> u32 {
-        self.mounted.url.nconnect.unwrap_or(workers).max(workers)
+    /// Connections that this process has to the export in a run with so many workers, and with
+    /// `wanted` of them if the run says so.
+    fn connections(&self, wanted: Option<u32>, workers: u32) -> u32 {
+        wanted.or(self.mounted.url.nconnect).unwrap_or(workers).max(workers)
     }
 }
 
@@ -101,7 +102,8 @@ impl Request<'_> {
     /// out as evenly as they go.
     pub(crate) fn share(&self, number: u32, workers: u32) -> std::ops::Range<u32> {
         let Place::Nfs(place) = &self.place else { return 0..0 };
-        let all = u64::from(place.connections(workers));
+        let wanted = self.assignment.run.connections;
+        let all = u64::from(place.connections(wanted, workers));
         let from = |number: u32| (all * u64::from(number) / u64::from(workers)) as u32;
         from(number)..from(number + 1)
     }

@@ -157,7 +157,13 @@ fn connections_are_dealt_out_over_the_workers_and_without_a_number_each_has_one(
     let mut run = small_run();
     run.streams[0].workers = 3;
     run.phases.measure_ns = 100_000_000;
-    for (options, expected) in [("nconnect=5", vec![1, 2, 2]), ("", vec![1, 1, 1])] {
+    for (options, own, expected) in [
+        ("nconnect=5", None, vec![1, 2, 2]),
+        ("", None, vec![1, 1, 1]),
+        ("nconnect=5", Some(7), vec![2, 2, 3]),
+        ("", Some(4), vec![1, 1, 2]),
+    ] {
+        run.connections = own;
         let ours = prepared(&service, options, &run);
         let (intervals, end) = measured(&run, &ours, false, &mut |_| {});
         assert_eq!(end.outcome, Outcome::Done, "{end:?}");

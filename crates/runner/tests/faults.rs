@@ -47,6 +47,7 @@ fn plan(engine: EngineChoice, read_permille: u16) -> Plan {
         parameters: Vec::new(),
         repeat: 0,
         seed: 1,
+        connections: None,
         streams: vec![stream],
         // Far longer than any test takes: it is the fault that ends the run.
         phases: Phases { warm_up_ns: 0, measure_ns: 600 * INTERVAL_NS, interval_ns: INTERVAL_NS },

@@ -83,7 +83,7 @@ impl Network {
         };
         // Dealt out over the workers as the engine does it.
         let workers = lanes.len() as u64;
-        let all = u64::from(setup.client.nconnect.unwrap_or(0)).max(workers);
+        let all = u64::from(run.connections.or(setup.client.nconnect).unwrap_or(0)).max(workers);
         let first = |lane: usize| (all * lane as u64 / workers) as u32;
         let (mut links, mut stations) = (Vec::new(), Vec::new());
         for (number, lane) in lanes.iter().enumerate() {

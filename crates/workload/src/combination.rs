@@ -298,15 +298,44 @@ pub(crate) fn phases(
     fits.then_some(Phases { warm_up_ns, measure_ns, interval_ns })
 }
 
+/// The connections of a run, where `[run]` says how many.
+pub(crate) fn connections(
+    run: &Layer<'_>,
+    taken: &[Taken<'_>],
+    target: Option<&TargetSpec>,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<u32> {
+    let (Value::Count(count), place) = run.at("nconnect", taken)? else { return None };
+    let (wrong, allowed, hint) = match target {
+        Some(TargetSpec::Directory { .. }) => (
+            "the connections of a mount are set when it is mounted",
+            "`nconnect` where the target is `nfs://...` or the emulated volume",
+            "mount it with `-o nconnect=8`, or measure its export: \
+             `nfs://SERVER/EXPORT?nconnect=8`",
+        ),
+        Some(TargetSpec::Null) => (
+            "a null target has no connections",
+            "`nconnect` where the target is `nfs://...` or the emulated volume",
+            "leave `nconnect` away",
+        ),
+        Some(TargetSpec::Nfs { .. } | TargetSpec::Emulated { .. }) | None => {
+            return u32::try_from(*count).ok();
+        }
+    };
+    problems.push(place.diagnostic(wrong, allowed).with_hint(hint));
+    None
+}
+
 /// What the streams of a run need together, and of the target.
 pub(crate) fn whole_run(
     place: &Place,
     streams: &[Stream],
     target: Option<&TargetSpec>,
+    connections: Option<u32>,
     problems: &mut Vec<Diagnostic>,
 ) {
     let workers = streams.iter().fold(0u64, |sum, stream| sum + u64::from(stream.workers));
-    if let Some(connections) = target.and_then(TargetSpec::connections)
+    if let Some(connections) = connections.or(target.and_then(TargetSpec::connections))
         && u64::from(connections) < workers
     {
         problems.push(

@@ -219,6 +219,16 @@ pub const KEYS: &[Key] = &[
         example: "\"60s\"",
     },
     Key {
+        name: "nconnect",
+        section: Run,
+        kind: Kind::Count { min: 1, max: 1024 },
+        presence: Absent("the target's own, or one for each worker"),
+        sweep: true,
+        doc: "Connections of this process to an NFS export (`nfs://`) or to the emulated volume, \
+              dealt out over the workers. Those of a mount are set when it is mounted.",
+        example: "[1, 4, 16]",
+    },
+    Key {
         name: "read",
         section: Stream,
         kind: Kind::Share { min_permille: 0, max_permille: 1000 },

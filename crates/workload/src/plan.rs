@@ -180,6 +180,10 @@ pub struct Run {
     pub repeat: u32,
     /// The seed of this run's operation streams.
     pub seed: u64,
+    /// Connections of one process to an NFS export in this run, in the place of the target's own
+    /// number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
     /// What runs together.
     pub streams: Vec<Stream>,
     /// When it warms up, measures and stops.

@@ -145,6 +145,7 @@ fn order(points: usize, repeats: u32, randomised: bool, seed: u64) -> Vec<(usize
 struct LoadPoint {
     variant: String,
     parameters: Vec<(String, String)>,
+    connections: Option<u32>,
     streams: Vec<Stream>,
     phases: Phases,
     tolerated_errors: u64,
@@ -159,6 +160,7 @@ impl LoadPoint {
             parameters: self.parameters.clone(),
             repeat,
             seed: random::derive(random::derive(plan_seed, point as u64), u64::from(repeat)),
+            connections: self.connections,
             streams: self.streams.clone(),
             phases: self.phases,
             tolerated_errors: self.tolerated_errors,
@@ -391,10 +393,12 @@ impl<'e> Variant<'e> {
             ) = (phases, streams, number("tolerated_errors"), number("operation_deadline"))
             {
                 let place = self.settings.map_or(&self.experiment.place, |variant| &variant.place);
-                combination::whole_run(place, &streams, target, problems);
+                let connections = combination::connections(run, &taken, target, problems);
+                combination::whole_run(place, &streams, target, connections, problems);
                 points.push(LoadPoint {
                     variant: self.name.clone(),
                     parameters: parameters.collect(),
+                    connections,
                     streams,
                     phases,
                     tolerated_errors,

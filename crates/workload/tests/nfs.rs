@@ -129,3 +129,44 @@ fn a_plan_of_before_nfs_is_read_and_one_of_a_directory_is_written_as_before() {
     assert!(!text.contains("write_stability"), "{text}");
     assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
 }
+
+#[test]
+fn a_run_may_have_its_own_number_of_connections_and_names_it() {
+    let of = |settings: &[&str], target| {
+        let plan = try_plan(settings, target, &OPTIONS).unwrap();
+        let text = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+        plan.runs().map(|run| (run.connections, run.load_point())).collect::<Vec<_>>()
+    };
+    let named = |count: u32| (Some(count), format!("log, run.nconnect={count}"));
+    assert_eq!(of(&["run.nconnect=1,4,16"], export(Some(8))), [named(1), named(4), named(16)]);
+    assert_eq!(of(&["run.nconnect=2"], emulated()), [(Some(2), "log".to_owned())]);
+    assert_eq!(of(&[], export(Some(8))), [(None, "log".to_owned())]);
+}
+
+#[test]
+fn a_runs_own_number_of_connections_needs_a_client_of_ours_and_one_for_each_worker() {
+    refused(
+        &["run.nconnect=4"],
+        TargetSpec::Directory { path: "/mnt/vol1".to_owned() },
+        &OPTIONS,
+        expect![[r#"
+            --set:1:14: the connections of a mount are set when it is mounted, found `4`, allowed: `nconnect` where the target is `nfs://...` or the emulated volume (mount it with `-o nconnect=8`, or measure its export: `nfs://SERVER/EXPORT?nconnect=8`)
+        "#]],
+    );
+    refused(
+        &["run.nconnect=4"],
+        TargetSpec::Null,
+        &OPTIONS,
+        expect![[r#"
+        --set:1:14: a null target has no connections, found `4`, allowed: `nconnect` where the target is `nfs://...` or the emulated volume (leave `nconnect` away)
+    "#]],
+    );
+    // Whatever the target is.
+    let settings = ["run.nconnect=1,2", "workers=2"].map(Override::set);
+    let problems = parse_with(STREAM, "x.toml", &settings).unwrap_err();
+    let expected = expect![[r#"
+        x.toml:1:1: a run has more workers than connections, and each connection has one worker, found nconnect=1, 2 workers, allowed: `nconnect` of at least 2, or fewer `workers` (without `nconnect` each worker has a connection of its own)
+    "#]];
+    expected.assert_eq(&format!("{}\n", problems[0]));
+}

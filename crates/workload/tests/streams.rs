@@ -66,6 +66,7 @@ fn run_of(stream: Stream) -> Run {
         parameters: Vec::new(),
         repeat: 0,
         seed: 1,
+        connections: None,
         streams: vec![stream],
         phases: Phases { warm_up_ns: 0, measure_ns: 1, interval_ns: 1 },
         tolerated_errors: 0,

@@ -18,6 +18,7 @@ pub(super) fn of_run(run: &Run) -> Vec<(String, String)> {
         parameters: _,
         repeat: _,
         seed: _,
+        connections,
         streams,
         phases: Phases { warm_up_ns, measure_ns, interval_ns },
         tolerated_errors,
@@ -29,6 +30,10 @@ pub(super) fn of_run(run: &Run) -> Vec<(String, String)> {
         ("run.interval".to_owned(), time(*interval_ns)),
         ("run.tolerated_errors".to_owned(), tolerated_errors.to_string()),
         ("run.operation_deadline".to_owned(), time(*operation_deadline_ns)),
+        (
+            "run.nconnect".to_owned(),
+            connections.map_or("the target's".to_owned(), |count| count.to_string()),
+        ),
     ];
     for stream in streams {
         let name = &stream.name;

@@ -41,6 +41,7 @@ pub(crate) fn small_run() -> Run {
         parameters: Vec::new(),
         repeat: 0,
         seed: 11,
+        connections: None,
         streams: vec![stream],
         phases: Phases { warm_up_ns: 0, measure_ns: 200_000_000, interval_ns: 50_000_000 },
         tolerated_errors: 0,

@@ -108,6 +108,7 @@ impl Load {
             parameters: Vec::new(),
             repeat: 0,
             seed: 1,
+            connections: None,
             streams: vec![Stream {
                 name: "main".to_owned(),
                 read_permille: self.read_permille,

@@ -36,6 +36,7 @@ pub(crate) fn run(index: u32) -> Run {
         parameters: vec![("queue_depth".to_owned(), index.to_string())],
         repeat: 0,
         seed: u64::MAX - u64::from(index),
+        connections: None,
         streams: vec![Stream {
             name: "data".to_owned(),
             read_permille: 700,
