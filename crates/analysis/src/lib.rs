@@ -19,6 +19,7 @@ pub mod emulated;
 pub mod estimate;
 pub mod findings;
 pub mod fit;
+pub mod host_check;
 pub mod little;
 pub mod load_point;
 pub mod overload;

@@ -1,13 +1,14 @@
 //! The one table of commands and flags. Help texts are golden-tested in `tests/help.rs`.
 //!
 //! A command is added as a variant of [`Command`] with its arguments beside it and a file of its
-//! name in `commands/`. Places are kept for tune, size, predict, check, import, vdbench,
+//! name in `commands/`. Places are kept for tune, size, predict, import, vdbench,
 //! fio, agent and web. The table of `volume` is in `volume_args.rs`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::check_args::CheckArguments;
 use crate::volume_args::VolumeCommand;
 
 /// Measures what a file store delivers, and keeps the numbers with their raw data.
@@ -56,8 +57,8 @@ Examples:
 
 Exit codes:
   0  done
-  1  done, but the verdict is negative: overloaded, interrupted, or compared and
-     found worse
+  1  done, but the verdict is negative: overloaded, interrupted, compared and
+     found worse, or problems found by check
   2  bad input: arguments, the experiment file, or a target that is refused
   3  the target failed, or what was measured could not be kept
   4  a mistake of fourcorners itself";
@@ -110,6 +111,14 @@ pub(crate) enum Command {
     /// twenty where nothing differs. No winner is named where something else differs too.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArguments),
+    /// Check whether this host and this mount are set to show what the store can do.
+    ///
+    /// Looks at mount options, connections, slots, TCP windows, the network interface, the virtual
+    /// machine's limit, processors, clocks and limits; says what was found, what is wanted, which
+    /// figure it matters for, and the command that changes it. Changes nothing itself. Exit code 1
+    /// where there is a problem.
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArguments),
     /// Remove the files that fourcorners made in a target, and nothing else.
     #[command(after_help = CLEAN_EXAMPLES)]
     Clean(CleanArguments),
@@ -138,6 +147,14 @@ Examples:
   fourcorners plan /mnt/vol1
   fourcorners plan /mnt/vol1 -w oltp.toml --set queue_depth=1,2,4,8,16
   fourcorners plan --json";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  fourcorners check /mnt/vol1
+  fourcorners check /mnt/vol1 --want 2GiB/s --rtt 500us --all
+  fourcorners check \"nfs://filer/vol1?nconnect=8\" --json
+  fourcorners check --capture-script > capture.sh
+  fourcorners check /mnt/vol1 --root captured-host1";
 
 const CLEAN_EXAMPLES: &str = "\
 Examples:

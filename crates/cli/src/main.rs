@@ -1,6 +1,9 @@
 //! The command line of fourcorners: arguments in, a command, an exit code out.
 
 mod args;
+mod check_args;
+mod check_look;
+mod check_show;
 mod command_line;
 mod commands;
 mod diagnostics;

@@ -8,6 +8,7 @@
 pub mod cpu;
 pub mod device;
 pub mod facts;
+pub mod instance;
 pub mod missing_mount;
 pub mod mounts;
 pub mod mountstats;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::cpu::CpuTimes;
-use crate::{Root, mounts, network, nfs};
+use crate::{Root, missing_mount, mounts, network, nfs};
 
 /// Of the host: names and values.
 pub fn of_host(root: &Root) -> Vec<(String, String)> {
@@ -14,6 +14,10 @@ pub fn of_host(root: &Root) -> Vec<(String, String)> {
         seen.extend(value.map(|value| (name.to_owned(), value)));
     };
     add("clock.keeper", clock_keeper(root));
+    let status = root.text("proc/self/status").unwrap_or_default();
+    let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    add("process.capabilities", capabilities.map(|mask| mask.trim().to_owned()));
+    add("mounts.nfs", nfs_mounts(root));
     let since_boot = CpuTimes::read(root).and_then(|now| now.steal_since(&CpuTimes::default()));
     add("cpu.steal_share_since_boot", since_boot.map(|share| format!("{share:.6}")));
     seen
@@ -63,6 +67,28 @@ pub fn of_mount(root: &Root, path: &Path) -> Vec<(String, String)> {
     seen
 }
 
+/// The mount points of NFS.
+fn nfs_mounts(root: &Root) -> Option<String> {
+    let text = fs::read(root.path("proc/self/mountinfo")).ok()?;
+    let points: Vec<String> = mounts::parse(&text)
+        .iter()
+        .filter(|mount| nfs::is_nfs(&mount.filesystem))
+        .map(|mount| mount.point.display().to_string())
+        .collect();
+    (!points.is_empty()).then(|| points.join(", "))
+}
+
+/// The mount point that should be above `path` (absolute, without links) and is not mounted.
+pub fn missing_mount(root: &Root, path: &Path) -> Option<String> {
+    let text = fs::read(root.path("proc/self/mountinfo")).ok()?;
+    let mounts = mounts::parse(&text);
+    let on_root = mounts::covering(&mounts, path).is_some_and(|m| m.point == Path::new("/"));
+    let fstab = fs::read(root.path("etc/fstab")).unwrap_or_default();
+    let is_mounted = |point: &Path| mounts.iter().any(|mount| mount.point == point);
+    let missing = missing_mount::missing_mount(path, &fstab, on_root, is_mounted)?;
+    Some(missing.mount_point.display().to_string())
+}
+
 /// Fewer calls tell no mean: each is counted in whole milliseconds.
 const CALLS_MIN: u64 = 100;
 
@@ -103,6 +129,8 @@ mod tests {
                  \tper-op statistics\n\
                  \t  GETATTR: 200 200 0 952 784 0 100 130 0\n",
             ),
+            ("proc/self/status", "Name:\tcat\nCapEff:\t000001ffffffffff\n"),
+            ("etc/fstab", "10.0.0.4:/c /mnt/c nfs vers=3 0 0\n"),
             ("proc/812/comm", "systemd-timesyn\n"),
             ("proc/813/comm", "bash\n"),
             ("proc/stat", "cpu  100 0 0 800 0 0 0 100 0 0\n"),
@@ -127,7 +155,15 @@ mod tests {
         let seen: Vec<_> = seen.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         assert_eq!(seen, expected);
         let host = of_host(&root);
-        assert_eq!(host[0], ("clock.keeper".to_owned(), "systemd-timesyncd".to_owned()));
-        assert_eq!(host[1].1, "0.100000");
+        let host: Vec<_> = host.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        let expected = [
+            ("clock.keeper", "systemd-timesyncd"),
+            ("process.capabilities", "000001ffffffffff"),
+            ("mounts.nfs", "/mnt/a, /mnt/b"),
+            ("cpu.steal_share_since_boot", "0.100000"),
+        ];
+        assert_eq!(host, expected);
+        assert_eq!(missing_mount(&root, Path::new("/mnt/c/x")).as_deref(), Some("/mnt/c"));
+        assert_eq!(missing_mount(&root, Path::new("/mnt/a/x")), None);
     }
 }

@@ -18,6 +18,11 @@ impl Root {
         Root(path.to_path_buf())
     }
 
+    /// Which of these entries are not there.
+    pub fn missing<'e>(&self, entries: &[&'e str]) -> Vec<&'e str> {
+        entries.iter().copied().filter(|entry| !self.path(entry).exists()).collect()
+    }
+
     /// The path of an entry, given without a leading slash.
     pub(crate) fn path(&self, entry: &str) -> PathBuf {
         self.0.join(entry)

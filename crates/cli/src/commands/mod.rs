@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod check;
 mod clean;
 mod compare;
 mod export;
@@ -35,6 +36,7 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Export(arguments) => export::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Profiles(arguments) => profiles::run(&arguments),
         Command::Volume(VolumeCommand::Serve(arguments)) => volume_serve::run(&arguments, terminal),

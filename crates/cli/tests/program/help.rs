@@ -17,6 +17,7 @@ fn the_help_of_every_command_is_as_agreed() {
         "export",
         "report",
         "compare",
+        "check",
         "clean",
         "profiles",
         "volume",

@@ -5,6 +5,7 @@
 mod harness;
 
 mod cable;
+mod checks;
 mod clean;
 mod emulated;
 mod ending;

@@ -1,0 +1,237 @@
+//! The facts that `check` judges: read below a root, and on the running host tried besides.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use analysis::host_check::{Facts, RoundTrip};
+use anyhow::anyhow;
+use engine::drive::Stop;
+use host::cpu::CpuTimes;
+use host::{Root, facts, instance, network, observations};
+use runner::fleet::{Fleet, LocalFleet};
+use workload::experiment;
+use workload::plan::{EngineChoice, TargetSpec};
+use workload::resolve::{self, ResolveOptions};
+
+/// A host, running or captured, and what it reaches.
+pub(crate) struct Look<'a> {
+    pub(crate) root: &'a Root,
+    pub(crate) is_captured: bool,
+    /// Absolute and without links.
+    pub(crate) directory: Option<&'a Path>,
+    /// The server's address, where it is known without the mount.
+    pub(crate) server: Option<IpAddr>,
+}
+
+/// How long the server's address is waited for, and each connection to it.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// Connections of which the shortest round trip counts.
+const CONNECTS: usize = 3;
+/// The port of NFS.
+const NFS_PORT: u16 = 2049;
+
+/// The generator against nothing, for a quarter of a second.
+const CEILING: &str = r#"
+name = "ceiling"
+[run]
+warm_up = "50ms"
+measure = "200ms"
+interval = "50ms"
+[stream.ceiling]
+read = "100%"
+transfer_size = "8KiB"
+pattern = "random"
+file_size = "1GiB"
+queue_depth = 32
+"#;
+
+impl Look<'_> {
+    /// Everything that is to be known, by name.
+    pub(crate) fn facts(&self) -> Facts {
+        let steal_before = CpuTimes::read(self.root);
+        let mut all = facts::environment(self.root);
+        all.extend(observations::of_host(self.root));
+        if let Some(directory) = self.directory {
+            all.extend(facts::mount_facts(self.root, directory, None));
+            all.extend(observations::of_mount(self.root, directory));
+            let missing = observations::missing_mount(self.root, directory);
+            all.extend(missing.map(|point| ("mount.missing".to_owned(), point)));
+        }
+        all.extend(interface_facts(self.root, self.server(&all)));
+        if let Some(name) = value(&all, "nic.name").map(str::to_owned) {
+            all.extend(observations::of_interface(self.root, &name));
+        }
+        match self.is_captured {
+            true => all.extend(captured_instance(self.root)),
+            false => {
+                all.extend(instance::facts(self.root));
+                all.extend(tried());
+                let steal = steal_before.zip(CpuTimes::read(self.root));
+                let share = steal.and_then(|(before, after)| after.steal_since(&before));
+                all.extend(
+                    share.map(|share| ("cpu.steal_share".to_owned(), format!("{share:.6}"))),
+                );
+            }
+        }
+        Facts(all)
+    }
+
+    /// The address that the packets go to: that of the mount, or the one that was resolved.
+    pub(crate) fn server(&self, facts: &[(String, String)]) -> Option<IpAddr> {
+        value(facts, "mount.server").and_then(|server| server.parse().ok()).or(self.server)
+    }
+}
+
+/// Facts about the interface that carries packets to `server`, or the default route's.
+pub(crate) fn interface_facts(root: &Root, server: Option<IpAddr>) -> Vec<(String, String)> {
+    match network::interface_to(root, server) {
+        Some(name) if name == "lo" => vec![("nic.name".to_owned(), name)],
+        Some(name) => network::facts(root, &name),
+        None => Vec::new(),
+    }
+}
+
+fn value<'f>(facts: &'f [(String, String)], name: &str) -> Option<&'f str> {
+    facts.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+}
+
+/// The entries of a captured document of the instance metadata, whole or only its part `compute`.
+/// What is not text, or too long to be a name, is left out.
+fn captured_instance(root: &Root) -> Vec<(String, String)> {
+    instance::captured(root).map(|text| instance_of(&text)).unwrap_or_default()
+}
+
+fn instance_of(text: &str) -> Vec<(String, String)> {
+    let Ok(document) = serde_json::from_str::<serde_json::Value>(text) else { return Vec::new() };
+    let compute = document.get("compute").unwrap_or(&document);
+    let entry = |(name, entry): (&str, &str)| {
+        let value = compute.get(entry)?.as_str()?;
+        let is_name = (1..=100).contains(&value.len());
+        is_name.then(|| (name.to_owned(), value.to_owned()))
+    };
+    instance::ENTRIES.into_iter().filter_map(entry).collect()
+}
+
+/// What only a try tells: whether io_uring works, and the generator's ceiling.
+fn tried() -> Vec<(String, String)> {
+    let ring = || {
+        let file = std::fs::File::open("/dev/null")?;
+        uring::ring::Ring::open(vec![file.into()], uring::buffers::Buffers::new(1, 4096)?)
+    };
+    let ring = match ring() {
+        Ok(_) => "works".to_owned(),
+        Err(error) => format!("refused: {error}"),
+    };
+    let mut tried = vec![("io_uring.tried".to_owned(), ring)];
+    // Without a figure the check says that none was measured.
+    if let Ok((ops_per_s, workers)) = ceiling() {
+        tried.push(("generator.ops_per_s".to_owned(), format!("{ops_per_s:.0}")));
+        tried.push(("generator.workers".to_owned(), workers.to_string()));
+    }
+    tried
+}
+
+/// Operations per second of the generator with a worker for each processor and no store, and the
+/// workers.
+fn ceiling() -> anyhow::Result<(f64, usize)> {
+    let workers = engine::processor::processors().len().max(1);
+    let text = format!("{CEILING}workers = {workers}\n");
+    let wrong = |_| anyhow!("the ceiling's experiment is not one");
+    let experiment = experiment::parse_with(&text, "ceiling", &[]).map_err(wrong)?;
+    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let plan =
+        resolve::resolve(&experiment, "ceiling", TargetSpec::Null, &options).map_err(wrong)?;
+    let run = plan.runs().next().ok_or_else(|| anyhow!("the ceiling's plan is empty"))?;
+    let mut fleet = LocalFleet::new(&plan);
+    fleet.choose_engine(&plan, None)?;
+    let (mut completed, mut ns) = (0u64, 0u64);
+    fleet.run(run, &Arc::new(Stop::default()), &mut |interval| {
+        // The first is the warm-up.
+        if interval.index > 0 {
+            completed += interval.streams.iter().map(|stream| stream.completed()).sum::<u64>();
+            ns += interval.end_ns - interval.start_ns;
+        }
+        ControlFlow::Continue(())
+    })?;
+    anyhow::ensure!(ns > 0, "the ceiling's run had no interval");
+    Ok((completed as f64 * 1e9 / ns as f64, workers))
+}
+
+/// The address of a host's name; `None` where it takes too long or there is none.
+pub(crate) fn resolved(host: &str) -> Option<IpAddr> {
+    if let Ok(address) = host.parse() {
+        return Some(address);
+    }
+    let (send, receive) = channel();
+    let host = host.to_owned();
+    // A resolver may wait for long, and cannot be stopped; the thread ends with the process.
+    std::thread::spawn(move || {
+        let address =
+            (host.as_str(), NFS_PORT).to_socket_addrs().ok().and_then(|mut all| all.next());
+        let _ = send.send(address);
+    });
+    receive.recv_timeout(PATIENCE).ok().flatten().map(|address| address.ip())
+}
+
+/// The round-trip time to a server: the shortest time in which a connection was made, or refused.
+pub(crate) fn round_trip(server: IpAddr, port: Option<u16>) -> Option<RoundTrip> {
+    let address = SocketAddr::new(server, port.unwrap_or(NFS_PORT));
+    let once = || {
+        let began = Instant::now();
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(_) => {}
+            // The refusal went there and back as well.
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
+            Err(_) => return None,
+        }
+        Some(began.elapsed().as_secs_f64())
+    };
+    let mut least = once()?;
+    for _ in 1..CONNECTS {
+        least = least.min(once()?);
+    }
+    let how = format!("the shortest of {CONNECTS} connects to {address}");
+    (least > 0.0).then_some(RoundTrip { seconds: least, how })
+}
+
+/// The round-trip time that the mount's own calls tell: an upper bound, with the server's time in
+/// it.
+pub(crate) fn round_trip_of_mount(facts: &Facts) -> Option<RoundTrip> {
+    let ms = facts.real("mount.getattr_round_trip_ms").filter(|ms| *ms > 0.0)?;
+    let calls = facts.number("mount.getattr_calls")?;
+    let how = format!("mean of {calls} GETATTR calls, the server's time included");
+    Some(RoundTrip { seconds: ms / 1e3, how })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_captured_document_tells_the_size_whole_or_in_part() {
+        let size = |text: &str| {
+            let facts = instance_of(text);
+            value(&facts, "vm.size").map(str::to_owned)
+        };
+        let whole = r#"{"compute":{"vmSize":"Standard_D4s_v5","tags":"a:b"},"network":{}}"#;
+        assert_eq!(size(whole).as_deref(), Some("Standard_D4s_v5"));
+        assert_eq!(size(r#"{"vmSize":"Standard_D4s_v5"}"#).as_deref(), Some("Standard_D4s_v5"));
+        for wrong in ["", "{", "[]", "3", r#"{"compute":7}"#, r#"{"vmSize":{"x":1}}"#] {
+            assert_eq!(size(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_port_that_refuses_tells_the_round_trip_too() {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("listen");
+        let address = listener.local_addr().expect("it has an address");
+        assert!(round_trip(address.ip(), Some(address.port())).is_some());
+        drop(listener);
+        assert!(round_trip(address.ip(), Some(address.port())).is_some());
+    }
+}
