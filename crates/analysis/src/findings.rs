@@ -8,8 +8,10 @@ use workload::plan::{EngineChoice, TargetSpec};
 use crate::bottleneck::{self, Known, LimitFinding};
 use crate::curve::{self, Curve};
 use crate::emulated::{self, EmulatedFindings};
+use crate::heat::{self, Heat};
 use crate::load_point::{self, Generator, LoadPoint};
 use crate::series::{self, Series};
+use crate::summary::{self, Summary};
 use crate::warnings::{self, WarningGroup};
 use crate::witness::{self, Witnessed};
 
@@ -48,6 +50,8 @@ pub struct Findings {
     pub series: Vec<Series>,
     /// What limits each curve.
     pub limits: Vec<LimitFinding>,
+    /// Response times over time of the runs where a reader looks first.
+    pub heats: Vec<Heat>,
     /// An emulated volume's settings beside what was measured; nothing of other targets.
     pub emulated: Option<EmulatedFindings>,
     /// What an independent witness counted; nothing where there was none.
@@ -56,6 +60,8 @@ pub struct Findings {
     pub warnings: Vec<WarningGroup>,
     /// How it ended, where not as planned; what was prepared; and the like, in whole sentences.
     pub notes: Vec<String>,
+    /// What a reader needs first.
+    pub summary: Summary,
 }
 
 /// Analyses a record: same record, same findings, bit for bit.
@@ -70,7 +76,10 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         });
     let sightings =
         warnings::of_experiment(&record.warnings).into_iter().chain(of_load_points).collect();
+    let curves = curve::curves(&load_points);
+    let warnings = warnings::group(sightings);
     Findings {
+        summary: summary::summary(&load_points, &curves, &warnings),
         id: record.id.clone(),
         name: record.plan.name.clone(),
         source: record.plan.source.clone(),
@@ -83,13 +92,14 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         started_unix_ms: record.started_unix_ms,
         outcome: record.outcome.clone(),
         repeat_command: repeat_command(record),
-        curves: curve::curves(&load_points),
         limits: bottleneck::limits(&load_points, &Known::of(record)),
+        heats: heat::heats(&curves, &groups),
+        curves,
         emulated: emulated::emulated(&record.plan.target, &load_points),
         witnessed: witness::witnessed(&record.runs),
         load_points,
         series: series::series(&record.runs),
-        warnings: warnings::group(sightings),
+        warnings,
         notes: notes(record),
     }
 }

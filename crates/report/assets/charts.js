@@ -3,24 +3,62 @@
 (() => {
   "use strict";
   const { options, themes } = JSON.parse(document.getElementById("charts").textContent);
+  // "auto", "light", "dark" or "print": what the report was asked to look like.
+  const asked = document.documentElement.dataset.theme;
   const darkness = window.matchMedia("(prefers-color-scheme: dark)");
   const printing = window.matchMedia("print");
   // Inner width of A4 with the page's margins, in CSS pixels.
   const printWidth = 670;
-  let onPaper = false;
+  let onPaper = asked === "print";
   // Each chart that is drawn, with the look it was drawn in.
   const drawn = new Map();
 
+  // The interval of 95 % around a point or a bar: x, y, low, high, which of how many bars side by side.
+  function interval(params, api) {
+    const [x, low, high, which, count] = [0, 2, 3, 4, 5].map((place) => api.value(place));
+    const top = api.coord([x, high]);
+    // Below what a logarithmic axis has, it is cut off by the frame.
+    const foot = api.coord([x, low > 0 ? low : api.value(1) * 1e-6]);
+    if (foot[1] - top[1] < 3) return null;
+    const aside = count > 0 ? api.barLayout({ count, barMaxWidth: 56 })[which].offsetCenter : 0;
+    const at = top[0] + aside;
+    const stroke = count > 0 ? textColour(params) : api.visual("color");
+    const style = { stroke, lineWidth: 1.5, fill: null };
+    const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style });
+    const cap = 5;
+    return {
+      type: "group",
+      children: [
+        line(at, top[1], at, foot[1]),
+        line(at - cap, top[1], at + cap, top[1]),
+        line(at - cap, foot[1], at + cap, foot[1]),
+      ],
+    };
+  }
+
+  function textColour() {
+    return getComputedStyle(document.body).color;
+  }
+
+  // What JSON cannot carry: the functions that series name.
+  function completed(option) {
+    for (const series of option.series) {
+      if (series.renderItem === "interval") series.renderItem = interval;
+    }
+    return option;
+  }
+
   function wantedLook(node) {
     const paper = onPaper || printing.matches;
-    return { dark: darkness.matches && !paper, width: paper ? printWidth : node.clientWidth };
+    const dark = asked === "dark" || (asked === "auto" && darkness.matches);
+    return { dark: dark && !paper, width: paper ? printWidth : node.clientWidth };
   }
 
   function draw(node, look) {
     drawn.get(node)?.chart.dispose();
     const theme = look.dark ? themes.dark : themes.light;
     const chart = echarts.init(node, theme, { renderer: "svg", width: look.width });
-    chart.setOption(options[node.dataset.chart]);
+    chart.setOption(completed(options[node.dataset.chart]));
     // At once, not with the next frame: a page that is being printed has none.
     chart.getZr().flush();
     drawn.set(node, { chart, look });
@@ -37,6 +75,44 @@
     }
   }
 
+  function download(url, name) {
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = name;
+    link.click();
+  }
+
+  // The chart as it stands here, as a picture; PNG at twice its size, on the page's ground.
+  function save(node, form) {
+    const chart = drawn.get(node).chart;
+    const ground = getComputedStyle(document.body).backgroundColor;
+    const svg = chart.getDataURL({ type: "svg", backgroundColor: ground });
+    const name = `${node.dataset.name}.${form}`;
+    if (form === "svg") {
+      download(svg, name);
+      return;
+    }
+    const image = new Image();
+    image.onload = () => {
+      const canvas = document.createElement("canvas");
+      canvas.width = chart.getWidth() * 2;
+      canvas.height = chart.getHeight() * 2;
+      const context = canvas.getContext("2d");
+      context.fillStyle = ground;
+      context.fillRect(0, 0, canvas.width, canvas.height);
+      context.drawImage(image, 0, 0, canvas.width, canvas.height);
+      download(canvas.toDataURL("image/png"), name);
+    };
+    image.src = svg;
+  }
+
+  for (const button of document.querySelectorAll("[data-save]")) {
+    const node = button.closest("figure").querySelector("[data-chart]");
+    button.addEventListener("click", () => save(node, button.dataset.save));
+  }
+  if (asked === "print") {
+    for (const details of document.querySelectorAll("details:not(.numbers)")) details.open = true;
+  }
   for (const details of document.querySelectorAll("details")) {
     details.addEventListener("toggle", refresh);
   }
@@ -48,7 +124,7 @@
     refresh();
   });
   window.addEventListener("afterprint", () => {
-    onPaper = false;
+    onPaper = asked === "print";
     refresh();
   });
   refresh();

@@ -7,6 +7,8 @@ mod fixture;
 use std::fs::{self, File};
 use std::path::PathBuf;
 
+use report::chart::theme::Theme;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = PathBuf::from(std::env::args_os().nth(1).ok_or("name a directory")?);
     fs::create_dir_all(&directory)?;
@@ -20,6 +22,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let findings = analysis::analyze(&record);
         let path = |ending: &str| directory.join(format!("{name}.{ending}"));
         fs::write(path("html"), report::html::render(&findings)?)?;
+        fs::write(path("md"), report::markdown::render(&findings))?;
+        for theme in [Theme::Light, Theme::Dark] {
+            let pictures = directory.join(format!("{name}-{}", theme.name()));
+            fs::create_dir_all(&pictures)?;
+            for picture in report::pictures::pictures(&[&findings], theme) {
+                fs::write(pictures.join(format!("{}.svg", picture.name)), picture.svg)?;
+            }
+        }
         fs::write(path("txt"), report::text::summary(&findings, 80))?;
         report::json::write(&findings, &mut File::create(path("json"))?)?;
         report::csv::write(&findings, &mut File::create(path("csv"))?)?;

@@ -7,6 +7,7 @@
 //! Reading order: [`rows`] (what a table shows), [`number`] (how a number is printed), [`sections`]
 //! and [`document`] (what is said beside it), then the outputs.
 
+pub mod chart;
 mod charts;
 pub mod compare;
 pub mod connections;
@@ -16,9 +17,11 @@ mod emulated;
 pub mod hgrm;
 pub mod html;
 pub mod json;
+pub mod labels;
 pub mod markdown;
 pub mod method;
 pub mod number;
+pub mod pictures;
 pub mod rows;
 pub mod sections;
 pub mod text;

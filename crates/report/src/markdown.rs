@@ -24,6 +24,9 @@ pub fn render(findings: &Findings) -> String {
     for note in &findings.notes {
         out.push_str(&format!("> {}\n\n", marked_up(note)));
     }
+    if let Some(summary) = sections::summary::section(findings) {
+        write(&summary, 2, &mut out);
+    }
     out.push_str("## Results\n\n");
     results(findings, &mut out);
     for section in sections::of(findings) {

@@ -62,9 +62,27 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          or by no more than its noise; in an open loop the mean response time too.",
     ),
     (
+        "Floor",
+        "The mean service time at queue depth 1 of one worker in a closed loop: an operation that \
+         is alone. Without such a load point there is none.",
+    ),
+    (
         "Saturation",
-        "The load point with the largest achieved rate of those measured. More load than was tried \
-         may give more.",
+        "The largest achieved rate of those measured, and whether it was reached: whether the last \
+         doubling of the load gave no more than 2.5 % or its uncertainty. Where it was not, more \
+         load may give more.",
+    ),
+    (
+        "Knees",
+        "The load from which response time pays for little rate, by methods that are named: the \
+         largest rate over response time (power), the last load point that meets an objective for \
+         the response time, Kneedle, and where the asymptotic bounds cross.",
+    ),
+    (
+        "Charts over time",
+        "A point is one interval, or several neighbouring ones taken together where a run is long. \
+         A heat map has every operation of its run in one cell, by when it completed and how long \
+         it took.",
     ),
     (
         "Comparison",

@@ -40,6 +40,11 @@ fn the_table_of_a_terminal_shows_each_connection_and_the_volumes_settings() {
         data 0.1 127.0.0.1:2049 4,100      32.0     16.0 50.0 5/0/0
         data 0.2 127.0.0.1:2049 3,900      30.5     16.0 50.0 5/0/0
         data 0.3 127.0.0.1:2049 4,000      31.2     16.0 50.0 5/0/0
+
+        In short
+          What it can do
+          - random read 8 KiB: 16,000 ops/s ± 0.0 %, 125 MiB/s, at queue depth 64, with
+            a mean response time of 0.400 ms.
     "#]]
     .assert_eq(&table[from..to]);
 }

@@ -1,6 +1,6 @@
 // What of ECharts a report uses. A chart type or component that is not named here is not in the bundle.
 import { init, use } from "echarts/core";
-import { BarChart, LineChart, ScatterChart } from "echarts/charts";
+import { BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart } from "echarts/charts";
 import {
   AriaComponent,
   DataZoomInsideComponent,
@@ -12,15 +12,18 @@ import {
   MarkPointComponent,
   TitleComponent,
   TooltipComponent,
+  VisualMapContinuousComponent,
 } from "echarts/components";
 import { SVGRenderer } from "echarts/renderers";
 
 use([
   AriaComponent,
   BarChart,
+  CustomChart,
   DataZoomInsideComponent,
   DataZoomSliderComponent,
   GridComponent,
+  HeatmapChart,
   LegendScrollComponent,
   LineChart,
   MarkAreaComponent,
@@ -30,6 +33,7 @@ use([
   SVGRenderer,
   TitleComponent,
   TooltipComponent,
+  VisualMapContinuousComponent,
 ]);
 
 export { init };

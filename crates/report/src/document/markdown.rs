@@ -10,6 +10,9 @@ pub(crate) fn write(section: &Section, level: usize, out: &mut String) {
     out.push_str(&format!("{} {}\n\n", "#".repeat(level), escaped(&section.title)));
     for block in &section.blocks {
         match block {
+            Block::Heading(words) => {
+                out.push_str(&format!("{} {}\n\n", "#".repeat(level + 1), escaped(words)));
+            }
             Block::Paragraph(words) => out.push_str(&format!("{}\n\n", marked_up(words))),
             Block::List(points) => {
                 for point in points {

@@ -26,6 +26,8 @@ pub struct Section {
 /// A part of a section.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
+    /// A heading inside the section.
+    Heading(String),
     /// Whole sentences.
     Paragraph(String),
     /// Points, none of which needs the others.

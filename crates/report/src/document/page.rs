@@ -7,6 +7,7 @@ use super::{Block, Section, Table};
 /// The section as the template's `section` macro takes it.
 pub(crate) fn value(section: &Section) -> Value {
     let blocks = section.blocks.iter().map(|block| match block {
+        Block::Heading(words) => context! { kind => "heading", words },
         Block::Paragraph(words) => context! { kind => "paragraph", words => marked_up(words) },
         Block::List(points) => {
             let points: Vec<Value> = points.iter().map(|point| marked_up(point)).collect();

@@ -9,6 +9,7 @@ pub(crate) fn write(section: &Section, width: usize, out: &mut String) {
     wrap(&section.title, "", "  ", width, out);
     for block in &section.blocks {
         match block {
+            Block::Heading(words) => wrap(words, "  ", "  ", width, out),
             Block::Paragraph(words) => wrap(words, "  ", "  ", width, out),
             Block::List(points) => {
                 for point in points {

@@ -4,6 +4,8 @@
 //! A new finding gets a file here with a function from the findings to a [`Section`] (or nothing),
 //! and one line in [`of`].
 
+pub(crate) mod summary;
+
 use analysis::Findings;
 
 use crate::document::Section;

@@ -1,0 +1,59 @@
+//! The heat map of response times: every operation in one cell, and a bounded number of cells.
+
+mod records;
+
+use analysis::analyze;
+use analysis::heat::{COLUMNS_MAX, Heat, ROWS_MAX, RUNS_MAX};
+use metrics::interval::StreamInterval;
+use records::{done, experiment, kind, run, stream};
+use workload::op::OpKind;
+
+/// A second of `(time in ns, reads)` and `(time in ns, writes)`.
+fn second(reads: (u64, u64), writes: (u64, u64)) -> StreamInterval {
+    let mut interval = StreamInterval::default();
+    for (of, (time_ns, count)) in [(OpKind::Read, reads), (OpKind::Write, writes)] {
+        interval.kinds[of as usize] = kind(count, 8192, time_ns, time_ns);
+    }
+    interval
+}
+
+fn heat_of(seconds: Vec<StreamInterval>) -> Heat {
+    let count = seconds.len() as u64;
+    let record = done(run("v", vec![stream("data", 1)], 0, count), seconds);
+    analyze(&experiment(vec![record])).heats.remove(0)
+}
+
+#[test]
+fn every_operation_is_in_the_cell_of_its_time_and_its_second() {
+    let heat = heat_of(vec![
+        second((1 << 10, 5), (1 << 12, 7)),
+        second((1 << 10, 3), ((1 << 11) + (1 << 10), 2)),
+    ]);
+    // From 2^10 to 2^12 ns are two doublings of eight rows, and the row of the last time.
+    assert_eq!(heat.rows.len(), 17);
+    assert_eq!(heat.rows[8].0, 2048.0);
+    // log2(3) = 1.585: row 12 begins at 2^(10 + 12/8) = 2,896 and ends at 3,158.
+    let cells: Vec<_> = heat.cells.iter().map(|c| (c.column, c.row, c.operations)).collect();
+    assert_eq!(cells, [(0, 0, 5), (0, 16, 7), (1, 0, 3), (1, 12, 2)]);
+    assert_eq!(heat.columns[1], (records::SECOND_NS, 2 * records::SECOND_NS));
+}
+
+#[test]
+fn a_long_run_of_times_far_apart_has_a_bounded_number_of_cells() {
+    let heat = heat_of(vec![second((100, 1), (50_000_000_000, 1)); 3_600]);
+    assert!(heat.columns.len() <= COLUMNS_MAX && heat.rows.len() <= ROWS_MAX);
+    assert_eq!(heat.cells.iter().map(|cell| cell.operations).sum::<u64>(), 7_200);
+}
+
+#[test]
+fn of_many_curves_only_some_have_one_and_a_record_without_operations_has_none() {
+    let idle = done(run("v", vec![stream("data", 1)], 0, 2), vec![StreamInterval::default(); 2]);
+    assert!(analyze(&experiment(vec![idle])).heats.is_empty());
+    let many = (0..60).map(|n| {
+        let name = format!("v{n}");
+        done(run(&name, vec![stream("data", 1)], 0, 2), vec![second((900, 4), (2_000, 4)); 2])
+    });
+    let findings = analyze(&experiment(many.collect()));
+    assert_eq!(findings.heats.len(), RUNS_MAX);
+    assert!(findings.heats.iter().all(|h| findings.load_points.get(h.load_point).is_some()));
+}

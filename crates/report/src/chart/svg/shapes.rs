@@ -1,0 +1,214 @@
+//! What is drawn inside a frame: lines, bars, cells, marks.
+
+use super::frame::{Frame, line, words};
+use crate::chart::theme::{HEAT, Palette};
+use crate::chart::{Chart, Panel, Point, Series, Shape, Stroke};
+
+/// Share of a name's place that its bars fill.
+const FILLED: f64 = 0.72;
+/// Widest bar, in pixels.
+const BAR_MAX: f64 = 72.0;
+
+/// Draws the series and marks of a panel, cut off at its frame.
+pub(super) fn draw(
+    chart: &Chart,
+    panel: &Panel,
+    frame: &Frame,
+    number: usize,
+    palette: &Palette,
+    out: &mut String,
+) {
+    let area = frame.area;
+    // Symbols on the edge are whole.
+    line(
+        out,
+        format_args!(
+            "<clipPath id=\"panel{number}\"><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" \
+         height=\"{:.1}\"/></clipPath>",
+            area.left - 6.0,
+            area.top - 6.0,
+            area.width + 12.0,
+            area.height + 6.0,
+        ),
+    );
+    line(out, format_args!("<g clip-path=\"url(#panel{number})\">"));
+    let names = chart.names();
+    let beside: Vec<&Series> = panel
+        .series
+        .iter()
+        .filter(|s| matches!(s.shape, Shape::Bars { stacked: false, .. }))
+        .collect();
+    let mut stacks: Vec<(f64, f64)> = Vec::new();
+    for series in &panel.series {
+        let place = names.iter().position(|name| *name == series.name).unwrap_or(0);
+        let colour = palette.series[place % palette.series.len()];
+        match &series.shape {
+            Shape::Line { points, stroke } => {
+                path(frame, series, points, *stroke, colour, out);
+                for point in points.iter().filter(|_| stroke.symbols()) {
+                    let Some(y) = point.y else { continue };
+                    let at = (frame.x(point.x), frame.y(y, series.right));
+                    interval(frame, series.right, at.0, point, colour, out);
+                    symbol(out, place, at, colour);
+                }
+            }
+            Shape::Bars { points, stacked: false } => {
+                let which = beside.iter().position(|s| s.name == series.name).unwrap_or(0);
+                let wide = (frame.column() * FILLED / beside.len() as f64).min(BAR_MAX);
+                let from = (which as f64 - beside.len() as f64 / 2.0) * wide;
+                for point in points {
+                    let Some(y) = point.y else { continue };
+                    let left = frame.x(point.x) + from;
+                    bar(
+                        out,
+                        (left + 1.0, wide - 2.0),
+                        frame.y(y, series.right),
+                        area.bottom(),
+                        colour,
+                    );
+                    interval(frame, series.right, left + wide / 2.0, point, palette.text, out);
+                }
+            }
+            Shape::Bars { points, stacked: true } => {
+                let wide = (frame.column() * FILLED).min(BAR_MAX);
+                for point in points {
+                    let Some(y) = point.y else { continue };
+                    let below = stacks.iter().find(|s| s.0 == point.x).map_or(0.0, |s| s.1);
+                    let left = frame.x(point.x) - wide / 2.0;
+                    let (top, foot) =
+                        (frame.y(below + y, series.right), frame.y(below, series.right));
+                    bar(out, (left, wide), top, foot, colour);
+                    stacks.retain(|s| s.0 != point.x);
+                    stacks.push((point.x, below + y));
+                }
+            }
+            Shape::Cells(cells) => heat(frame, cells, out),
+        }
+    }
+    out.push_str("</g>\n");
+    for mark in &panel.marks {
+        let x = frame.x(mark.x);
+        line(
+            out,
+            format_args!(
+                "<path d=\"M{x:.1} {:.1}V{:.1}\" stroke=\"{}\" stroke-dasharray=\"2 4\"/>",
+                area.top,
+                area.bottom(),
+                palette.faint
+            ),
+        );
+        // Towards the middle, so that it stays inside.
+        let (anchor, aside) =
+            if x > area.left + area.width / 2.0 { ("end", -5.0) } else { ("start", 5.0) };
+        words(out, (x + aside, area.top + 12.0), anchor, 12.0, palette.faint, &mark.name);
+    }
+}
+
+fn path(
+    frame: &Frame,
+    series: &Series,
+    points: &[Point],
+    stroke: Stroke,
+    colour: &str,
+    out: &mut String,
+) {
+    let mut d = String::new();
+    let mut joined = false;
+    for point in points {
+        match point.y {
+            Some(y) => {
+                let step = if joined { 'L' } else { 'M' };
+                let (x, y) = (frame.x(point.x), frame.y(y, series.right));
+                d.push_str(&format!("{step}{x:.1} {y:.1}"));
+                joined = true;
+            }
+            None => joined = false,
+        }
+    }
+    line(
+        out,
+        format_args!(
+            "<path d=\"{d}\" stroke=\"{colour}\" stroke-width=\"2.5\" \
+             stroke-linejoin=\"round\"{}/>",
+            dashes(stroke)
+        ),
+    );
+}
+
+/// The attribute that makes a line what it is.
+pub(super) fn dashes(stroke: Stroke) -> &'static str {
+    match stroke.kind() {
+        "dashed" => " stroke-dasharray=\"8 5\"",
+        "dotted" => " stroke-dasharray=\"2 4\"",
+        _ => "",
+    }
+}
+
+fn bar(out: &mut String, (left, wide): (f64, f64), top: f64, foot: f64, colour: &str) {
+    line(
+        out,
+        format_args!(
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
+             fill=\"{colour}\"/>",
+            wide.max(1.0),
+            (foot - top).max(0.0),
+        ),
+    );
+}
+
+/// The interval of 95 % around a point, where it is wide enough to be seen beside a symbol.
+fn interval(frame: &Frame, right: bool, x: f64, point: &Point, colour: &str, out: &mut String) {
+    let (Some(y), Some(half)) = (point.y, point.uncertainty) else { return };
+    let (top, foot) = (frame.y(y + half, right), frame.y(y - half, right));
+    if foot - top < 3.0 {
+        return;
+    }
+    line(
+        out,
+        format_args!(
+            "<path d=\"M{:.1} {top:.1}h10M{x:.1} {top:.1}V{foot:.1}M{:.1} {foot:.1}h10\" \
+         stroke=\"{colour}\" stroke-width=\"1.5\"/>",
+            x - 5.0,
+            x - 5.0,
+        ),
+    );
+}
+
+/// A point; symbols tell series apart where colours do not.
+pub(super) fn symbol(out: &mut String, number: usize, (x, y): (f64, f64), colour: &str) {
+    let d = match number % 4 {
+        0 => {
+            line(
+                out,
+                format_args!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"{colour}\"/>"),
+            );
+            return;
+        }
+        1 => format!("M{:.1} {:.1}h8v8h-8z", x - 4.0, y - 4.0),
+        2 => format!("M{x:.1} {:.1}l5 9h-10z", y - 5.0),
+        _ => format!("M{x:.1} {:.1}l5.5 5.5l-5.5 5.5l-5.5 -5.5z", y - 5.5),
+    };
+    line(out, format_args!("<path d=\"{d}\" fill=\"{colour}\"/>"));
+}
+
+fn heat(frame: &Frame, cells: &[(usize, usize, f64)], out: &mut String) {
+    let most = cells.iter().map(|cell| cell.2).fold(0.0, f64::max);
+    let (wide, high) = (frame.column(), frame.row());
+    for (column, row, value) in cells {
+        let share = if most > 0.0 { value / most } else { 0.0 };
+        let step = ((share * HEAT.len() as f64) as usize).min(HEAT.len() - 1);
+        let (x, y) = (frame.x(*column as f64), frame.y(*row as f64, false));
+        // A little wider than its place, so that no ground shows between neighbours.
+        line(
+            out,
+            format_args!(
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{}\"/>",
+                x - wide / 2.0,
+                y - high / 2.0,
+                wide + 0.3,
+                high + 0.3,
+                HEAT[step],
+            ),
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! A report as one HTML file: opens from disk, needs no network, prints.
+//!
+//! The page is a template with escaping on, because names come from users; charts are options for
+//! ECharts made in [`crate::chart`], carried as JSON; the bundle is vendored under
+//! `assets/echarts`.
+
+mod figures;
+mod record;
+
+use analysis::Findings;
+use minijinja::{Environment, Value, context};
+
+use crate::chart::echarts::Charts;
+use crate::chart::theme::Theme;
+use crate::charts::{Shown, of_curves};
+use crate::document::Section;
+use crate::document::page;
+use crate::labels::labels;
+use crate::method;
+use crate::number::date;
+
+const TEMPLATE: &str = include_str!("../../assets/report.html");
+const MACROS: &str = include_str!("../../assets/macros.html");
+const RECORD: &str = include_str!("../../assets/record.html");
+const STYLE: &str = include_str!("../../assets/report.css");
+const ECHARTS: &str = include_str!("../../assets/echarts/echarts.min.js");
+const CHARTS_JS: &str = include_str!("../../assets/charts.js");
+
+/// The environment's entry that holds the experiment as it was written. It has its own place on the
+/// page, so that a report that was passed on can be repeated.
+pub const EXPERIMENT_TEXT: &str = "experiment.text";
+
+/// The report could not be laid out: a mistake of ours, in the template.
+#[derive(Debug, thiserror::Error)]
+#[error("lay out the report: {0}")]
+pub struct RenderError(#[from] minijinja::Error);
+
+/// The whole page of one record.
+///
+/// # Errors
+/// Only where the template is wrong.
+pub fn render(findings: &Findings) -> Result<String, RenderError> {
+    render_all(&[findings], &[], Theme::Auto)
+}
+
+/// One page of one record or several, with `comparisons` before them.
+///
+/// # Errors
+/// Only where the template is wrong.
+pub fn render_all(
+    records: &[&Findings],
+    comparisons: &[Section],
+    theme: Theme,
+) -> Result<String, RenderError> {
+    let mut environment = Environment::new();
+    // The names' ending turns escaping on.
+    environment.add_template("report.html", TEMPLATE)?;
+    environment.add_template("macros.html", MACROS)?;
+    environment.add_template("record.html", RECORD)?;
+    let mut charts = Charts::default();
+    let labels = labels(records);
+    let several = records.len() > 1;
+    let together: Vec<(Option<&str>, &Findings)> = labels
+        .iter()
+        .zip(records)
+        .map(|(label, findings)| (Some(label.as_str()), *findings))
+        .collect();
+    let overlay = if several { of_curves(&Shown::all(&together)) } else { Vec::new() };
+    let overlay = figures::figures(&overlay, &mut charts);
+    let shown: Vec<Value> = records
+        .iter()
+        .zip(&labels)
+        .enumerate()
+        .map(|(place, (findings, label))| {
+            let prefix = if several { format!("r{}-", place + 1) } else { String::new() };
+            let label = several.then_some(label.as_str());
+            record::record(findings, &prefix, label, &mut charts)
+        })
+        .collect();
+    let title = match records {
+        [one] => format!("{}: {} ({})", one.name, one.target, date(one.started_unix_ms)),
+        several => format!("{} records", several.len()),
+    };
+    let page = environment.get_template("report.html")?.render(context! {
+        title,
+        theme => theme.name(),
+        several,
+        records => shown,
+        overlay,
+        comparisons => comparisons.iter().map(page::value).collect::<Vec<_>>(),
+        method => method::definitions(),
+        ids => records.iter().map(|r| r.id.clone()).collect::<Vec<_>>(),
+        style => Value::from_safe_string(STYLE.to_owned()),
+        echarts => Value::from_safe_string(ECHARTS.to_owned()),
+        charts_js => Value::from_safe_string(CHARTS_JS.to_owned()),
+        charts => Value::from_safe_string(charts.into_script_json()),
+    })?;
+    Ok(page)
+}
