@@ -4,6 +4,8 @@
 //! Everything later is computed from [`Measured`], so that one run, all repeats of a load point,
 //! one stream and all streams together are summarised by the same code.
 
+use std::ops::Range;
+
 use metrics::histogram::{BUCKETS, Counts};
 use metrics::interval::{Interval, KindInterval, StreamInterval};
 use metrics::run_record::RunRecord;
@@ -181,19 +183,27 @@ fn add_each(sums: &mut [f64], others: &[f64]) {
 /// would walk the growing sum every time.
 #[derive(Default)]
 pub(crate) struct DenseCounts {
-    /// `counts[bucket]`; empty until something is added.
+    /// `counts[bucket]`; empty until a second snapshot is added.
     counts: Vec<u64>,
-    /// Everything but the buckets.
+    /// The buckets `first..end` that may be filled.
+    filled: Range<usize>,
+    /// Everything but the buckets; those too of the first snapshot, while it is alone.
     rest: Counts,
 }
 
 impl DenseCounts {
     pub(crate) fn add(&mut self, counts: &Counts) {
-        if !counts.buckets.is_empty() && self.counts.is_empty() {
-            self.counts = vec![0; BUCKETS];
-        }
-        for (bucket, count) in &counts.buckets {
-            self.counts[*bucket as usize] += count;
+        if !counts.buckets.is_empty() {
+            if self.counts.is_empty() && self.rest.buckets.is_empty() {
+                self.rest.buckets.clone_from(&counts.buckets);
+            } else {
+                if self.counts.is_empty() {
+                    self.counts = vec![0; BUCKETS];
+                    let alone = std::mem::take(&mut self.rest.buckets);
+                    self.add_buckets(&alone);
+                }
+                self.add_buckets(&counts.buckets);
+            }
         }
         self.rest.over_range += counts.over_range;
         self.rest.sum_ns += counts.sum_ns;
@@ -201,8 +211,25 @@ impl DenseCounts {
         self.rest.max_ns = self.rest.max_ns.max(counts.max_ns);
     }
 
-    pub(crate) fn into_counts(self) -> Counts {
-        let filled = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        Counts { buckets: filled.map(|(b, count)| (b as u32, *count)).collect(), ..self.rest }
+    fn add_buckets(&mut self, buckets: &[(u32, u64)]) {
+        for (bucket, count) in buckets {
+            self.counts[*bucket as usize] += count;
+        }
+        if let (Some((first, _)), Some((last, _))) = (buckets.first(), buckets.last()) {
+            let (first, end) = (*first as usize, *last as usize + 1);
+            self.filled = match self.filled.is_empty() {
+                true => first..end,
+                false => self.filled.start.min(first)..self.filled.end.max(end),
+            };
+        }
+    }
+
+    pub(crate) fn into_counts(mut self) -> Counts {
+        if !self.counts.is_empty() {
+            let first = self.filled.start;
+            let filled = self.counts[self.filled].iter().enumerate().filter(|(_, n)| **n > 0);
+            self.rest.buckets = filled.map(|(b, n)| ((first + b) as u32, *n)).collect();
+        }
+        self.rest
     }
 }

@@ -2,12 +2,15 @@
 //! understood later.
 
 use std::io::Read;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use host::Root;
 use sha2::{Digest, Sha256};
 use target::directory::TargetDirectory;
+use target::nfs::Mounted;
 use target::storage::DirectIo;
 use units::Bytes;
 
@@ -25,6 +28,10 @@ pub(crate) fn facts(
     let mounted = directory.and_then(TargetDirectory::mounted);
     if let Some(directory) = directory.filter(|_| mounted.is_none()) {
         facts.extend(host::facts::target_environment(&root, directory.path()));
+    }
+    if let Some(server) = server(&facts, mounted.map(Arc::as_ref)) {
+        let interface = host::network::interface_to(&root, Some(server));
+        facts.extend(interface.iter().flat_map(|name| host::network::facts(&root, name)));
     }
     let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
     add("command.line", command_line::of_this_run(planned));
@@ -52,6 +59,14 @@ pub(crate) fn facts(
     }
     facts.sort();
     Ok(facts)
+}
+
+/// The server that packets go to: of an export, or of the NFS mount that a directory is on.
+fn server(facts: &[(String, String)], mounted: Option<&Mounted>) -> Option<IpAddr> {
+    match mounted {
+        Some(mounted) => mounted.servers.first().map(SocketAddr::ip),
+        None => facts.iter().find(|(name, _)| name == "mount.server")?.1.parse().ok(),
+    }
 }
 
 /// SHA-256 of the binary that runs, in hexadecimal: a version number does not tell builds apart.

@@ -1,5 +1,7 @@
 //! What an experiment was measured on and with, sorted into items that a user can allow to differ.
 
+use std::collections::BTreeSet;
+
 use metrics::run_record::ExperimentRecord;
 use units::{Bytes, BytesPerSec, Nanos};
 use workload::plan::{EmulatedVolume, TargetSpec};
@@ -101,7 +103,15 @@ impl Item {
 }
 
 /// Facts that differ from one moment to the next, or only say in other words what stands elsewhere.
-const IGNORED: &[&str] = &["command.line", "experiment.text", "filesystem.free_bytes", "host.name"];
+const IGNORED: &[&str] = &[
+    "command.line",
+    "experiment.text",
+    "filesystem.free_bytes",
+    "mount.rsize_bytes",
+    "mount.security",
+    "mount.version",
+    "mount.wsize_bytes",
+];
 
 /// Where an export is served.
 const PLACE_OF_SERVICE: &[&str] = &["target.servers", "target.url"];
@@ -112,24 +122,46 @@ const ITEMS: &[(&str, Item)] = &[
     ("io_uring.", Item::Kernel),
     ("filesystem.size_bytes", Item::Target),
     ("filesystem.", Item::Mount),
+    ("mount.nconnect", Item::Nconnect),
     ("mount.point", Item::Target),
+    ("mount.server", Item::Target),
     ("mount.source", Item::Target),
     ("mount.", Item::Mount),
+    ("nfs.", Item::Mount),
     ("sunrpc.", Item::Mount),
     ("target.rsize", Item::Mount),
     ("target.wsize", Item::Mount),
     ("target.direct_io", Item::Mount),
     ("target.", Item::Target),
     ("device.", Item::Target),
-    ("nconnect.", Item::Nconnect),
     ("vm.", Item::Vm),
     ("machine.", Item::Vm),
     ("virtualisation", Item::Vm),
     ("cpu.", Item::Cpu),
-    ("memory.bytes", Item::Memory),
-    ("network.", Item::Network),
-    ("clocksource", Item::Clock),
+    ("numa.", Item::Cpu),
+    ("memory.", Item::Memory),
+    ("nic.", Item::Network),
+    ("core.", Item::Network),
+    ("tcp.", Item::Network),
+    ("transport.", Item::Network),
+    ("clock", Item::Clock),
     ("fourcorners.", Item::Tool),
+];
+
+/// What the name of a mount option's fact begins with.
+pub const OPTION: &str = "mount option ";
+
+/// Lists of mount options, which are told apart one by one.
+const OPTION_LISTS: &[&str] = &["mount.options", "mount.super_options"];
+
+/// Mount options that are no setting of the mount but say where it leads, or who asks.
+const OPTIONS: &[(&str, Item)] = &[
+    ("addr", Item::Target),
+    ("clientaddr", Item::Other),
+    ("mountaddr", Item::Target),
+    ("mountport", Item::Target),
+    ("nconnect", Item::Nconnect),
+    ("port", Item::Target),
 ];
 
 /// The facts of a record: of its environment, and of its plan as a whole.
@@ -139,8 +171,15 @@ pub(super) fn of_record(record: &ExperimentRecord) -> Vec<Fact> {
     let of_moment =
         |name: &str| IGNORED.contains(&name) || (emulated && PLACE_OF_SERVICE.contains(&name));
     let told = record.environment.iter().filter(|(name, _)| !of_moment(name));
-    let mut facts: Vec<Fact> =
-        told.map(|(name, value)| fact(item_of(name), name, value.clone())).collect();
+    let mut facts: Vec<Fact> = told
+        .flat_map(|(name, value)| match OPTION_LISTS.contains(&name.as_str()) {
+            true => options(value),
+            false => vec![fact(item_of(name), name, value.clone())],
+        })
+        .collect();
+    // Both lists say `rw`.
+    let mut seen = BTreeSet::new();
+    facts.retain(|fact| seen.insert(fact.key.clone()));
     let plan = &record.plan;
     facts.push(fact(Item::Engine, "engine", engine_name(record.engine.engine).to_owned()));
     facts.extend(of_target(&plan.target));
@@ -154,6 +193,18 @@ pub(super) fn of_record(record: &ExperimentRecord) -> Vec<Fact> {
 
 fn item_of(name: &str) -> Item {
     ITEMS.iter().find(|(start, _)| name.starts_with(start)).map_or(Item::Other, |(_, item)| *item)
+}
+
+/// Each option of a mount as a fact of its own.
+fn options(list: &str) -> Vec<Fact> {
+    let each = list.split(',').filter(|option| !option.is_empty());
+    each.map(|option| {
+        let (name, value) = option.split_once('=').unwrap_or((option, "set"));
+        let known = OPTIONS.iter().find(|(own, _)| *own == name);
+        let item = known.map_or(Item::Mount, |(_, item)| *item);
+        fact(item, &format!("{OPTION}{name}"), value.to_owned())
+    })
+    .collect()
 }
 
 fn fact(item: Item, key: &str, value: String) -> Fact {

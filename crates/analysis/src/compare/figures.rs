@@ -3,7 +3,8 @@
 use super::figure::Figure;
 use super::ranks::{self, RankTest};
 use super::side::Sample;
-use super::welch::{self, LEVEL, Mean, Ratio};
+use super::welch::{self, LEVEL, Mean, POWER, Ratio};
+use crate::distributions::t_quantile;
 use crate::effective::effective_samples;
 use crate::estimate::{Estimate, INTERVALS_MIN, Method};
 
@@ -30,7 +31,8 @@ pub struct FigureComparison {
     pub p_adjusted: Option<f64>,
     /// The comparison by ranks.
     pub ranks: Option<RankTest>,
-    /// The change, as a share of the first, that is found with a probability of 80 %.
+    /// The change, as a share of the first, that is found with a probability of 80 % among so many
+    /// tests.
     pub detectable: Option<f64>,
     /// With 95 % certainty the change is not larger than this share of the first.
     pub at_most: Option<f64>,
@@ -137,6 +139,10 @@ impl Doubt {
     }
 }
 
+/// A test by ranks with a larger p-value does not even hint at a difference. To ask for 5 % here
+/// too costs power: of 1,000 simulated pairs 75 % would be found where 80 % are stated.
+const HINT: f64 = 0.20;
+
 /// Compares one figure; the verdict is given when all tests are known.
 pub(super) fn compared(a: &Sample, b: &Sample, run_to_run: Option<f64>) -> FigureComparison {
     let mut figure = FigureComparison {
@@ -187,9 +193,20 @@ pub(super) fn compared(a: &Sample, b: &Sample, run_to_run: Option<f64>) -> Figur
         }
         _ => ranks::rank_test(&a.repeats, &b.repeats),
     };
-    figure.detectable = (first.value > 0.0).then(|| difference.detectable / first.value);
+    figure.detectable = detectable(&figure, 1);
     figure.at_most = difference.ratio.map(|r| (r.low - 1.0).abs().max((r.high - 1.0).abs()));
     figure
+}
+
+/// The change, as a share of the first, that is found with a probability of 80 % among so many
+/// tests: `(t(1 - 0.025 / tests) + t(0.80))` standard errors. Holm's correction asks no more than
+/// that of any of them.
+pub(super) fn detectable(figure: &FigureComparison, tests: usize) -> Option<f64> {
+    let (first, difference) = (figure.first?, figure.difference?);
+    let degrees = difference.samples - 1.0;
+    let error = difference.uncertainty? / t_quantile(1.0 - LEVEL / 2.0, degrees);
+    let factor = t_quantile(1.0 - LEVEL / 2.0 / tests as f64, degrees) + t_quantile(POWER, degrees);
+    (first.value > 0.0).then(|| factor * error / first.value)
 }
 
 /// A value of which nothing else is known.
@@ -284,9 +301,9 @@ pub(super) fn verdict(figure: &FigureComparison, resolution: f64) -> Verdict {
         });
     };
     if adjusted <= LEVEL {
-        // Where the ranks could have found it and did not, few values make the difference.
+        // Where the ranks could have hinted at it and did not, few values make the difference.
         let ranks = figure.ranks.filter(|_| figure.basis == Basis::Repeats);
-        if ranks.is_some_and(|ranks| ranks.p_least <= LEVEL && ranks.p > LEVEL) {
+        if ranks.is_some_and(|ranks| ranks.p_least <= HINT && ranks.p > HINT) {
             return Verdict::CannotTell(Doubt::TestsDisagree);
         }
         let more = figure.difference.is_some_and(|difference| difference.value > 0.0);

@@ -269,12 +269,13 @@ fn adjust(pairs: &mut [Pair], main: bool) -> usize {
         .filter(|figure| figure.main == main && figure.basis.between_runs())
         .collect();
     let p: Vec<f64> = family.iter().filter_map(|figure| figure.p).collect();
-    let adjusted = holm::holm(&p);
+    let (adjusted, count) = (holm::holm(&p), p.len());
     let tested = family.iter_mut().filter(|figure| figure.p.is_some());
     for (figure, p) in tested.zip(adjusted) {
         figure.p_adjusted = Some(p);
+        figure.detectable = figures::detectable(figure, count);
     }
-    p.len()
+    count
 }
 
 fn overall(pair: &Pair) -> Overall {

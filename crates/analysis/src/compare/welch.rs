@@ -57,8 +57,6 @@ pub struct Difference {
     pub degrees: f64,
     /// Two-sided p-value of Welch's test that there is no difference.
     pub p: f64,
-    /// The difference that such a comparison finds with a probability of 80 %.
-    pub detectable: f64,
     /// The second over the first; `None` where the first is not above 0 beyond doubt.
     pub ratio: Option<Ratio>,
 }
@@ -92,14 +90,7 @@ pub fn difference_with(first: &Mean, second: &Mean, degrees: f64) -> Difference 
         (false, true) => 1.0,
         (false, false) => 0.0,
     };
-    Difference {
-        value,
-        half_width: t * error,
-        degrees,
-        p,
-        detectable: (t + t_quantile(POWER, degrees)) * error,
-        ratio: ratio(first, second, t),
-    }
+    Difference { value, half_width: t * error, degrees, p, ratio: ratio(first, second, t) }
 }
 
 /// Satterthwaite's degrees of freedom of a sum of variances, never below 1.
@@ -174,7 +165,7 @@ mod tests {
     #[test]
     fn means_without_variance_differ_where_they_are_not_equal() {
         let same = difference(&Mean::of(&[5.0; 3]), &Mean::of(&[5.0; 3]));
-        assert_eq!((same.p, same.half_width, same.detectable), (1.0, 0.0, 0.0));
+        assert_eq!((same.p, same.half_width), (1.0, 0.0));
         let other = difference(&Mean::of(&[5.0; 3]), &Mean::of(&[6.0; 3]));
         assert_eq!((other.p, other.half_width), (0.0, 0.0));
         assert_eq!(other.ratio.unwrap(), Ratio { value: 1.2, low: 1.2, high: 1.2 });

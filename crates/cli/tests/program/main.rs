@@ -7,6 +7,7 @@ mod harness;
 mod cable;
 mod checks;
 mod clean;
+mod comparing;
 mod emulated;
 mod ending;
 mod foreign_servers;
@@ -18,6 +19,8 @@ mod memfs;
 mod mistakes;
 mod plans;
 mod private_network;
+#[path = "../../../analysis/tests/records/mod.rs"]
+mod records;
 mod refusals;
 mod runs;
 mod verifying;

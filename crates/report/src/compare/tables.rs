@@ -1,6 +1,7 @@
 //! The tables of a comparison.
 
 use analysis::compare::differences::Difference;
+use analysis::compare::facts::OPTION;
 use analysis::compare::figures::{Doubt, FigureComparison, Verdict};
 use analysis::compare::{Comparison, Overall, Pair, PointComparison};
 
@@ -22,6 +23,7 @@ pub(super) fn differences(comparison: &Comparison, pair: &Pair) -> Vec<Block> {
     let line = |difference: &&Difference| {
         let side = |value: &Option<String>| match value {
             Some(value) => cut(value),
+            None if difference.key.starts_with(OPTION) => "not set".to_owned(),
             None => "not recorded".to_owned(),
         };
         let points = match difference.load_points {
@@ -59,7 +61,7 @@ pub(super) fn points(comparison: &Comparison, pair: &Pair, detail: Detail) -> Ve
         .into_iter()
         .filter(|doubt| {
             let marked = |f: &FigureComparison| f.verdict == Verdict::CannotTell(*doubt);
-            pair.figures().any(|(_, _, figure)| shown(figure, detail) && marked(figure))
+            pair.figures().any(|(_, _, figure)| shown(pair, figure, detail) && marked(figure))
         })
         .collect();
     if pair.verdict != Overall::NotComparable && !doubts.is_empty() {
@@ -89,8 +91,9 @@ const fn mark(doubt: Doubt) -> char {
     }
 }
 
-fn shown(figure: &FigureComparison, detail: Detail) -> bool {
-    let differs = matches!(figure.verdict, Verdict::Better | Verdict::Worse);
+fn shown(pair: &Pair, figure: &FigureComparison, detail: Detail) -> bool {
+    let differs = matches!(figure.verdict, Verdict::Better | Verdict::Worse)
+        && pair.verdict != Overall::NotComparable;
     figure.main || differs || detail == Detail::All
 }
 
@@ -103,7 +106,7 @@ fn table(
     let (a, b) = words::labels(comparison, pair);
     let mut rows = Vec::new();
     for subject in &point.subjects {
-        for figure in subject.figures.iter().filter(|figure| shown(figure, detail)) {
+        for figure in subject.figures.iter().filter(|figure| shown(pair, figure, detail)) {
             let name = match subject.name.as_str() {
                 "" => format!("{}, {}", short(figure), words::unit(figure.figure)),
                 subject => format!("{subject}: {}, {}", short(figure), words::unit(figure.figure)),
@@ -162,6 +165,8 @@ fn bare_change(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match percent.abs() {
         size if !size.is_finite() => NONE.to_owned(),
+        // Not `-0.0`.
+        size if size < 0.05 => "0.0".to_owned(),
         size if size < 99.95 => format!("{percent:+.1}"),
         _ => format!("{percent:+.0}"),
     }

@@ -29,16 +29,7 @@ pub(super) fn verdict(comparison: &Comparison, pair: &Pair) -> String {
     let (a, b) = labels(comparison, pair);
     let main: Vec<&FigureComparison> =
         pair.figures().map(|(_, _, figure)| figure).filter(|figure| figure.main).collect();
-    let count = |verdict: Verdict| main.iter().filter(|f| f.verdict == verdict).count();
-    let (better, worse) = (count(Verdict::Better), count(Verdict::Worse));
-    let same = count(Verdict::NoDifference);
-    let unknown = main.len() - better - worse - same;
-    let tally = format!(
-        "Of {} main figures in {}, {better} better, {worse} worse, {same} without a difference, \
-         {unknown} of which nothing can be said.",
-        main.len(),
-        load_points(pair.points.len()),
-    );
+    let tally = tally(&main, pair.points.len());
     match pair.verdict {
         Overall::NotComparable => {
             let mut items: Vec<&str> = pair.obstacles().map(|d| d.item.name()).collect();
@@ -63,6 +54,25 @@ pub(super) fn verdict(comparison: &Comparison, pair: &Pair) -> String {
     }
 }
 
+/// `Of 4 main figures in 2 load points 3 are better and 1 without a difference.`
+fn tally(main: &[&FigureComparison], points: usize) -> String {
+    let count = |wanted: fn(&Verdict) -> bool| main.iter().filter(|f| wanted(&f.verdict)).count();
+    let counts = [
+        (count(|v| *v == Verdict::Better), "better"),
+        (count(|v| *v == Verdict::Worse), "worse"),
+        (count(|v| *v == Verdict::NoDifference), "without a difference"),
+        (count(|v| matches!(v, Verdict::CannotTell(_))), "undecided"),
+    ];
+    let said: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    let figures = if main.len() == 1 { "figure" } else { "figures" };
+    format!("Of {} main {figures} in {}: {}.", main.len(), load_points(points), and(&said))
+}
+
 fn load_points(count: usize) -> String {
     format!("{count} load point{}", if count == 1 { "" } else { "s" })
 }
@@ -73,8 +83,8 @@ fn seen(main: &[&FigureComparison]) -> String {
         main.iter().filter_map(|figure| share(figure)).fold(0.0, f64::max)
     };
     format!(
-        "It would have seen a change of {} in each of them with 80 % power, and with 95 % \
-         certainty none is larger than {}.",
+        "A change of {} in any of them would have been seen with 80 % power; the largest that a \
+         95 % interval leaves possible is {}.",
         percent(largest(|figure| figure.detectable)),
         percent(largest(|figure| figure.at_most))
     )
@@ -150,12 +160,8 @@ fn sentence(a: &str, b: &str, figure: &FigureComparison, ratio: Ratio) -> String
         true => (ratio.low - 1.0, ratio.high - 1.0),
         false => (1.0 - ratio.high, 1.0 - ratio.low),
     };
-    let size = format!(
-        "{} ({} to {})",
-        percent((ratio.value - 1.0).abs()),
-        percent(low).trim_end_matches(" %"),
-        percent(high)
-    );
+    let size =
+        format!("{} % ({} to {} %)", share((ratio.value - 1.0).abs()), share(low), share(high));
     let values = match (figure.first, figure.second) {
         (Some(first), Some(second)) => format!(
             ": {} against {} {}",
@@ -176,6 +182,16 @@ fn sentence(a: &str, b: &str, figure: &FigureComparison, ratio: Ratio) -> String
             format!("{b} takes {size} {more} processor time for each operation{values}")
         }
         other => format!("{b}'s {} is {size} {longer}{values}", name(other)),
+    }
+}
+
+/// A share in percent, with one digit behind the point up to 100 %.
+fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent.abs() {
+        size if size < 0.05 => "0.0".to_owned(),
+        size if size < 99.95 => format!("{percent:.1}"),
+        _ => format!("{percent:.0}"),
     }
 }
 
@@ -231,13 +247,23 @@ pub(super) fn method(comparison: &Comparison) -> String {
         .iter()
         .flat_map(|pair| pair.figures().map(|(_, _, figure)| figure.basis))
         .collect();
-    let mut words = format!(
-        "Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and a test by \
-         ranks (Mann and Whitney). {} tests of main figures share one error rate of 5 % (Holm), \
-         the {} others another. A main figure is the achieved rate of a closed loop, the mean \
-         response time of an open one, and the 99th percentile of both.",
-        comparison.main_tests, comparison.other_tests
-    );
+    let mut words = "Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and \
+                     a test by ranks (Mann and Whitney). A main figure is the achieved rate of a \
+                     closed loop, the mean response time of an open one, and the 99th percentile \
+                     of both."
+        .to_owned();
+    if comparison.main_tests > 0 {
+        words.push_str(&format!(
+            " The {} of main figures share one error rate of 5 % (Holm), the {} others another.",
+            tests(comparison.main_tests),
+            comparison.other_tests
+        ));
+    }
+    if bases.contains(&Basis::WithinRuns) {
+        words.push_str(
+            " Of single runs the interval tells how well each is known, not how much runs differ.",
+        );
+    }
     if bases.contains(&Basis::Borrowed) {
         words.push_str(
             " Where one side is a single run, it is taken to differ from run to run as the other \
@@ -251,4 +277,8 @@ pub(super) fn method(comparison: &Comparison) -> String {
         ));
     }
     words
+}
+
+fn tests(count: usize) -> String {
+    format!("{count} test{}", if count == 1 { "" } else { "s" })
 }

@@ -1,0 +1,242 @@
+//! What else differs between two experiments is found, named, and forbids to call a winner.
+
+mod records;
+
+use analysis::compare::facts::Item;
+use analysis::compare::side::Side;
+use analysis::compare::{Comparison, Options, Overall, compare};
+use metrics::run_record::{EngineUsed, ExperimentRecord, RunRecord};
+use records::{done, emulated_volume, experiment, reads, run, stream};
+use workload::arrival::Arrival;
+use workload::pattern::AccessPattern;
+use workload::plan::{EngineChoice, TargetSpec, WeightedSize, WriteStability};
+
+/// Three repeats of one load point; `faster` adds that many operations to each second.
+fn repeats(faster: u64) -> Vec<RunRecord> {
+    (0..3u32)
+        .map(|repeat| {
+            let mut run = run("random read 8 KiB", vec![stream("data", 4)], 1, 6);
+            run.repeat = repeat;
+            let seconds = (0..7u64).map(|second| {
+                let rate = 10_000 + faster + 10 * u64::from(repeat) + 3 * (second % 2);
+                reads(rate, 8192, 400_000)
+            });
+            done(run, seconds.collect())
+        })
+        .collect()
+}
+
+fn mounted() -> ExperimentRecord {
+    let mut record = experiment(repeats(0));
+    let facts = [
+        ("clock.source", "tsc"),
+        ("cpu.count", "8"),
+        ("cpu.model", "EPYC 7763"),
+        ("filesystem.type", "nfs"),
+        ("fourcorners.sha256", "aa"),
+        ("host.name", "client-1"),
+        ("kernel.release", "6.8.0-1015-azure"),
+        ("machine.product", "Virtual Machine"),
+        ("memory.bytes", "16787386368"),
+        ("mount.nconnect", "8"),
+        ("mount.options", "rw,noatime"),
+        ("mount.point", "/mnt/vol1"),
+        ("mount.source", "10.0.0.4:/vol1"),
+        (
+            "mount.super_options",
+            "rw,vers=3,rsize=262144,wsize=262144,hard,nconnect=8,addr=10.0.0.4",
+        ),
+        ("nic.driver", "hv_netvsc"),
+        ("sunrpc.tcp_max_slot_table_entries", "65536"),
+        ("vm.size", "Standard_D8s_v5"),
+    ];
+    record.environment =
+        facts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    record
+}
+
+fn compared(first: &ExperimentRecord, second: &ExperimentRecord, allowed: &[Item]) -> Comparison {
+    let options = Options { allowed: allowed.to_vec(), ..Options::default() };
+    compare(&[Side::of(first), Side::of(second)], &options)
+}
+
+/// What differs between the record and itself after `change`, as `(item, key)`.
+#[track_caller]
+fn found(
+    first: &ExperimentRecord,
+    change: impl FnOnce(&mut ExperimentRecord),
+) -> Vec<(Item, String)> {
+    let mut second = first.clone();
+    change(&mut second);
+    let comparison = compared(first, &second, &[]);
+    let pair = &comparison.pairs[0];
+    let obstacles: Vec<_> = pair.obstacles().map(|d| (d.item, d.key.clone())).collect();
+    assert_eq!(pair.verdict == Overall::NotComparable, !obstacles.is_empty());
+    obstacles
+}
+
+fn set(record: &mut ExperimentRecord, name: &str, value: &str) {
+    let fact = record.environment.iter_mut().find(|(own, _)| own == name).expect("it is there");
+    fact.1 = value.to_owned();
+}
+
+#[test]
+fn a_record_does_not_differ_from_itself() {
+    assert_eq!(found(&mounted(), |_| {}), []);
+    let same = compared(&mounted(), &mounted(), &[]);
+    assert_eq!(same.pairs[0].differences, []);
+    assert_eq!(same.pairs[0].verdict, Overall::NoDifference);
+}
+
+#[test]
+fn each_fact_that_matters_is_named_by_its_item() {
+    let flips = [
+        ("kernel.release", "6.8.0-1020-azure", Item::Kernel),
+        ("clock.source", "hyperv_clocksource_tsc_page", Item::Clock),
+        ("cpu.count", "16", Item::Cpu),
+        ("cpu.model", "Xeon 8370C", Item::Cpu),
+        ("filesystem.type", "nfs4", Item::Mount),
+        ("fourcorners.sha256", "bb", Item::Tool),
+        ("machine.product", "KVM", Item::Vm),
+        ("memory.bytes", "33574772736", Item::Memory),
+        ("mount.nconnect", "1", Item::Nconnect),
+        ("mount.point", "/mnt/vol2", Item::Target),
+        ("mount.source", "10.0.0.4:/vol2", Item::Target),
+        ("nic.driver", "virtio_net", Item::Network),
+        ("sunrpc.tcp_max_slot_table_entries", "128", Item::Mount),
+        ("vm.size", "Standard_D16s_v5", Item::Vm),
+    ];
+    for (name, value, item) in flips {
+        let found = found(&mounted(), |record| set(record, name, value));
+        assert_eq!(found, [(item, name.to_owned())]);
+    }
+}
+
+#[test]
+fn a_fact_that_one_record_lacks_is_a_difference_too() {
+    let found = found(&mounted(), |r| r.environment.retain(|(name, _)| name != "vm.size"));
+    assert_eq!(found, [(Item::Vm, "vm.size".to_owned())]);
+}
+
+#[test]
+fn mount_options_are_told_one_by_one() {
+    let flips = [
+        ("rw,vers=3,rsize=65536,wsize=262144,hard,nconnect=8,addr=10.0.0.4", Item::Mount, "rsize"),
+        (
+            "rw,vers=4.1,rsize=262144,wsize=262144,hard,nconnect=8,addr=10.0.0.4",
+            Item::Mount,
+            "vers",
+        ),
+        (
+            "rw,vers=3,rsize=262144,wsize=262144,hard,nconnect=4,addr=10.0.0.4",
+            Item::Nconnect,
+            "nconnect",
+        ),
+        ("rw,vers=3,rsize=262144,wsize=262144,hard,nconnect=8,addr=10.0.0.5", Item::Target, "addr"),
+        ("rw,vers=3,rsize=262144,wsize=262144,nconnect=8,addr=10.0.0.4", Item::Mount, "hard"),
+    ];
+    for (options, item, option) in flips {
+        let found = found(&mounted(), |record| set(record, "mount.super_options", options));
+        assert_eq!(found, [(item, format!("mount option {option}"))]);
+    }
+    let found = found(&mounted(), |record| set(record, "mount.options", "rw,relatime"));
+    let named = ["noatime", "relatime"].map(|o| (Item::Mount, format!("mount option {o}")));
+    assert_eq!(found, named);
+}
+
+#[test]
+fn engine_target_and_emulated_volume_are_named() {
+    let engine = found(&mounted(), |record| {
+        record.engine = EngineUsed { engine: EngineChoice::Psync, reason: String::new() };
+    });
+    assert_eq!(engine, [(Item::Engine, "engine".to_owned())]);
+    let target = found(&mounted(), |record| {
+        record.plan.target = TargetSpec::Directory { path: "/mnt/vol2".to_owned() };
+    });
+    assert_eq!(target, [(Item::Target, "target".to_owned())]);
+    let mut emulated = mounted();
+    emulated.plan.target = emulated_volume();
+    emulated.environment.push(("target.url".to_owned(), "nfs://127.0.0.1:4001/e".to_owned()));
+    assert_eq!(
+        found(&emulated, |record| set(record, "target.url", "nfs://127.0.0.1:4002/e")),
+        [],
+        "the port of a service that is started for each run means nothing"
+    );
+    let volume = found(&emulated, |record| {
+        if let TargetSpec::Emulated { volume, .. } = &mut record.plan.target {
+            volume.read_delay_ns = 500_000;
+            volume.throughput_limit_bytes_per_s = 64 << 20;
+        }
+    });
+    let named = ["volume.throughput_limit", "volume.read_delay"];
+    assert_eq!(volume, named.map(|key| (Item::Volume, key.to_owned())));
+    let connections = found(&emulated, |record| {
+        if let TargetSpec::Emulated { connections, .. } = &mut record.plan.target {
+            *connections = Some(8);
+        }
+    });
+    assert_eq!(connections, [(Item::Nconnect, "nconnect".to_owned())]);
+}
+
+#[test]
+fn every_key_of_the_plan_that_differs_is_named() {
+    type Change = fn(&mut RunRecord);
+    let flips: [(&str, Change); 18] = [
+        ("run.warm_up", |r| r.run.phases.warm_up_ns *= 2),
+        ("run.measure", |r| r.run.phases.measure_ns /= 2),
+        ("run.interval", |r| r.run.phases.interval_ns /= 2),
+        ("run.tolerated_errors", |r| r.run.tolerated_errors = 9),
+        ("run.operation_deadline", |r| r.run.operation_deadline_ns /= 2),
+        ("data.read", |r| r.run.streams[0].read_permille = 700),
+        ("data.transfer_size", |r| {
+            r.run.streams[0].transfer_sizes = vec![WeightedSize { size_bytes: 4096, weight: 1 }];
+        }),
+        ("data.pattern", |r| r.run.streams[0].access_pattern = AccessPattern::Sequential),
+        ("data.files", |r| r.run.streams[0].working_set.files = 8),
+        ("data.file_size", |r| r.run.streams[0].working_set.file_size_bytes <<= 1),
+        ("data.area", |r| r.run.streams[0].working_set.area_bytes >>= 1),
+        ("data.queue_depth", |r| r.run.streams[0].queue_depth = 8),
+        ("data.workers", |r| r.run.streams[0].workers = 2),
+        ("data.arrival", |r| {
+            r.run.streams[0].arrival = Arrival::Closed { think_time_ns: 1_000 };
+        }),
+        ("data.direct", |r| r.run.streams[0].direct = false),
+        ("data.dsync", |r| r.run.streams[0].dsync = true),
+        ("data.write_stability", |r| {
+            r.run.streams[0].write_stability = Some(WriteStability::FileSync);
+        }),
+        ("data.fsync_every", |r| r.run.streams[0].fsync_every_writes = Some(4)),
+    ];
+    for (key, change) in flips {
+        let found = found(&mounted(), |record| record.runs.iter_mut().for_each(change));
+        assert_eq!(found, [(Item::Plan, key.to_owned())], "{key}");
+    }
+}
+
+#[test]
+fn what_makes_no_difference_is_told_and_is_no_obstacle() {
+    let mut second = mounted();
+    second.plan.seed = 99;
+    second.plan_hash = "f".repeat(64);
+    set(&mut second, "host.name", "client-2");
+    let comparison = compared(&mounted(), &second, &[]);
+    let pair = &comparison.pairs[0];
+    let keys: Vec<&str> = pair.differences.iter().map(|d| d.key.as_str()).collect();
+    assert_eq!(keys, ["host.name", "run.seed"]);
+    assert_eq!(pair.verdict, Overall::NoDifference);
+}
+
+#[test]
+fn what_is_allowed_to_differ_is_told_and_a_winner_is_named() {
+    let mut second = mounted();
+    let faster = experiment(repeats(2_000));
+    second.runs = faster.runs;
+    set(&mut second, "kernel.release", "6.11");
+    set(&mut second, "mount.nconnect", "16");
+    let refused = compared(&mounted(), &second, &[Item::Kernel]);
+    assert_eq!(refused.pairs[0].verdict, Overall::NotComparable);
+    let allowed = compared(&mounted(), &second, &[Item::Kernel, Item::Nconnect]);
+    assert_eq!(allowed.pairs[0].verdict, Overall::Faster);
+    assert_eq!(allowed.pairs[0].differences.len(), 2);
+    assert!(allowed.pairs[0].obstacles().next().is_none());
+}

@@ -1,0 +1,315 @@
+//! How often a comparison is wrong: two systems that are the same are said to differ no more often
+//! than stated, and a difference of the size that is said to be seen is seen as often as stated.
+
+mod records;
+
+use analysis::compare::figure::Figure;
+use analysis::compare::figures::{Basis, Doubt, FigureComparison, Verdict};
+use analysis::compare::side::{PointSide, Sample, Side, Subject};
+use analysis::compare::welch::{LEVEL, POWER};
+use analysis::compare::{Comparison, Options, Overall, compare};
+use metrics::histogram::{Counts, bucket_of};
+use metrics::interval::{KindInterval, StreamInterval};
+use metrics::run_record::ExperimentRecord;
+use records::{done, experiment, run, stream};
+use workload::op::OpKind;
+use workload::random::{CounterRng, unit};
+
+/// Simulated pairs for each claim.
+const PAIRS: u64 = 1_000;
+
+/// Above this share of the pairs a rate of `expected` is refuted: three standard deviations of the
+/// binomial distribution.
+fn bound(expected: f64, pairs: u64) -> f64 {
+    expected + 3.0 * (expected * (1.0 - expected) / pairs as f64).sqrt()
+}
+
+/// A source of draws.
+struct Draws(CounterRng);
+
+impl Draws {
+    fn new(seed: u64) -> Draws {
+        Draws(CounterRng::new(seed))
+    }
+
+    fn uniform(&mut self) -> f64 {
+        1.0 - unit(self.0.next())
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// Student's t with three degrees of freedom, scaled to a standard deviation of 1: wild values
+    /// now and then.
+    fn heavy(&mut self) -> f64 {
+        let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
+        self.normal() / (squares / 3.0).sqrt() / 3.0_f64.sqrt()
+    }
+
+    /// The logarithm's normal distribution, centred and scaled to a standard deviation of 1: a long
+    /// tail to one side.
+    fn skewed(&mut self) -> f64 {
+        let (mean, deviation) = (0.5_f64.exp(), (1.0_f64.exp() * (1.0_f64.exp() - 1.0)).sqrt());
+        (self.normal().exp() - mean) / deviation
+    }
+}
+
+/// How much a system's runs differ, and how its intervals wander.
+#[derive(Clone, Copy)]
+struct System {
+    /// Its true rate beside that of the first, as a share.
+    faster: f64,
+    /// Standard deviation from run to run, as a share.
+    between: f64,
+    /// Standard deviation of intervals within a run, as a share.
+    within: f64,
+    /// Correlation of neighbouring intervals.
+    correlation: f64,
+}
+
+const REPEATS: u32 = 5;
+const INTERVALS: u64 = 16;
+
+/// Times of operations as shares of their scale, and how many in a thousand have them: a long tail.
+const TIMES: [(f64, u64); 10] = [
+    (0.55, 100),
+    (0.70, 200),
+    (0.85, 250),
+    (1.00, 200),
+    (1.30, 120),
+    (1.80, 70),
+    (2.60, 40),
+    (4.00, 13),
+    (7.00, 5),
+    (12.0, 2),
+];
+
+/// A whole record of a closed loop whose rate is an autoregressive process around a level that each
+/// run draws anew; times go with its inverse.
+fn record(system: System, repeats: u32, seed: u64) -> ExperimentRecord {
+    let mut draws = Draws::new(seed);
+    let System { faster, between, within, correlation } = system;
+    let runs = (0..repeats).map(|repeat| {
+        let level = 10_000.0 * (1.0 + faster) * (1.0 + between * draws.normal());
+        let mut state = draws.normal();
+        let seconds = (0..INTERVALS).map(|_| {
+            let fresh = (1.0 - correlation * correlation).sqrt();
+            state = correlation * state + fresh * draws.normal();
+            let rate = level * (1.0 + within * state);
+            second(rate, 4e9 / rate * (1.0 + 0.01 * draws.normal()))
+        });
+        let mut run = run("random read 8 KiB", vec![stream("data", 4)], 0, INTERVALS);
+        run.repeat = repeat;
+        done(run, seconds.collect())
+    });
+    experiment(runs.collect())
+}
+
+fn second(rate: f64, scale_ns: f64) -> StreamInterval {
+    let completed = rate.round() as u64;
+    let mut times = Counts { min_ns: u64::MAX, ..Counts::default() };
+    for (share, permille) in TIMES {
+        let (time, count) = ((share * scale_ns) as u64, completed * permille / 1000);
+        times.buckets.push((bucket_of(time), count));
+        times.sum_ns += u128::from(time) * u128::from(count);
+        times.min_ns = times.min_ns.min(time);
+        times.max_ns = times.max_ns.max(time);
+    }
+    let mut interval = StreamInterval { issued: completed, ..StreamInterval::default() };
+    interval.kinds[OpKind::Read as usize] = KindInterval {
+        completed,
+        bytes: completed * 8192,
+        service: times.clone(),
+        response: times,
+        ..KindInterval::default()
+    };
+    interval
+}
+
+fn figure(comparison: &Comparison, wanted: Figure) -> &FigureComparison {
+    let figures = comparison.pairs[0].figures();
+    figures.map(|(_, _, figure)| figure).find(|f| f.figure == wanted).expect("it is compared")
+}
+
+/// Shares of the pairs in which the rate's own test found something, and in which the verdict did.
+fn found(system: System, repeats: u32, pairs: u64) -> (f64, f64) {
+    let (mut alone, mut overall) = (0.0, 0.0);
+    for pair in 0..pairs {
+        let first = Side::of(&record(System { faster: 0.0, ..system }, repeats, 2 * pair));
+        let second = Side::of(&record(system, repeats, 2 * pair + 1));
+        let comparison = compare(&[first, second], &Options::default());
+        let p = figure(&comparison, Figure::AchievedRate).p.expect("it is tested");
+        alone += f64::from(p <= LEVEL);
+        let verdict = comparison.pairs[0].verdict;
+        let differs = [Overall::Faster, Overall::Slower, Overall::Mixed].contains(&verdict);
+        overall += f64::from(differs);
+    }
+    (alone / pairs as f64, overall / pairs as f64)
+}
+
+#[test]
+fn a_thousand_pairs_of_the_same_system_differ_no_more_often_than_stated() {
+    let system = System { faster: 0.0, between: 0.015, within: 0.05, correlation: 0.7 };
+    let (alone, overall) = found(system, REPEATS, PAIRS);
+    assert!(alone <= bound(LEVEL, PAIRS), "a single figure: {alone}");
+    assert!(overall <= bound(LEVEL, PAIRS), "the verdict over two main figures: {overall}");
+}
+
+/// A side of `points` load points of one main figure each, with values as drawn.
+fn side(points: usize, repeats: usize, mut draw: impl FnMut() -> f64) -> Side {
+    let point = |place: usize, values: Vec<f64>| PointSide {
+        variant: format!("load point {place}"),
+        parameters: Vec::new(),
+        keys: Vec::new(),
+        subjects: vec![Subject {
+            stream: None,
+            operations: "data",
+            samples: vec![Sample {
+                figure: Figure::AchievedRate,
+                main: true,
+                repeats: values,
+                without: 0,
+                batches: Vec::new(),
+            }],
+        }],
+    };
+    Side {
+        id: String::new(),
+        name: String::new(),
+        target: String::new(),
+        started_unix_ms: 0,
+        plan_hash: String::new(),
+        facts: Vec::new(),
+        caveats: Vec::new(),
+        points: (0..points).map(|p| point(p, (0..repeats).map(|_| draw()).collect())).collect(),
+    }
+}
+
+/// The share of pairs in which something was found among `points` figures.
+fn found_among(
+    points: usize,
+    repeats: (usize, usize),
+    pairs: u64,
+    draw: fn(&mut Draws) -> f64,
+    faster: f64,
+) -> f64 {
+    let mut draws = Draws::new(7_000 + points as u64 + 100 * repeats.0 as u64 + repeats.1 as u64);
+    let mut found = 0.0;
+    for _ in 0..pairs {
+        let first = side(points, repeats.0, || 1_000.0 * (1.0 + 0.02 * draw(&mut draws)));
+        let second =
+            side(points, repeats.1, || 1_000.0 * (1.0 + faster) * (1.0 + 0.02 * draw(&mut draws)));
+        let verdict = compare(&[first, second], &Options::default()).pairs[0].verdict;
+        let differs = [Overall::Faster, Overall::Slower, Overall::Mixed].contains(&verdict);
+        found += f64::from(differs);
+    }
+    found / pairs as f64
+}
+
+#[test]
+fn the_rate_of_error_holds_for_few_repeats_wild_values_and_long_tails() {
+    type Draw = fn(&mut Draws) -> f64;
+    let draws: [(&str, Draw); 3] =
+        [("normal", Draws::normal), ("heavy", Draws::heavy), ("skewed", Draws::skewed)];
+    for (name, draw) in draws {
+        for repeats in [(2, 2), (3, 3), (5, 5), (10, 10)] {
+            let found = found_among(1, repeats, PAIRS, draw, 0.0);
+            assert!(found <= bound(LEVEL, PAIRS), "{name}, {repeats:?}: {found}");
+        }
+    }
+    for repeats in [(3, 1), (10, 1), (3, 6)] {
+        let found = found_among(1, repeats, PAIRS, Draws::normal, 0.0);
+        assert!(found <= bound(LEVEL, PAIRS), "{repeats:?}: {found}");
+    }
+}
+
+#[test]
+fn among_many_figures_the_rate_of_error_is_that_of_one() {
+    for points in [4, 20] {
+        let found = found_among(points, (4, 4), PAIRS, Draws::normal, 0.0);
+        assert!(found <= bound(LEVEL, PAIRS), "{points} load points: {found}");
+    }
+}
+
+#[test]
+fn a_true_difference_of_three_percent_is_found_with_the_stated_power() {
+    // With 2 % from run to run, eight repeats each see 3 % with a power of 80 %: (t(0.975, 14) +
+    // t(0.8, 14)) 0.02 sqrt(2 / 8) = (2.145 + 0.868) 0.01 = 0.0301.
+    let share = found_among(1, (8, 8), PAIRS, Draws::normal, 0.0301);
+    let spread = 3.0 * (POWER * (1.0 - POWER) / PAIRS as f64).sqrt();
+    assert!((share - POWER).abs() <= spread + 0.01, "{share}");
+    // Whole records too, with intervals that resemble their neighbours.
+    let system = System { faster: 0.03, between: 0.01, within: 0.02, correlation: 0.7 };
+    let (alone, overall) = found(system, 8, 200);
+    assert!(alone >= 0.80, "{alone}");
+    assert!(overall >= 0.80, "{overall}");
+}
+
+#[test]
+fn what_is_said_to_be_detectable_is() {
+    // What each comparison says of itself, on average, is what the draws were made for.
+    let mut draws = Draws::new(11);
+    let mut shares = 0.0;
+    let pairs = 300;
+    for _ in 0..pairs {
+        let mut sample = || side(1, 8, || 1_000.0 * (1.0 + 0.02 * draws.normal()));
+        let comparison = compare(&[sample(), sample()], &Options::default());
+        shares += figure(&comparison, Figure::AchievedRate).detectable.expect("it is told");
+    }
+    let mean = shares / f64::from(pairs);
+    assert!((mean - 0.0301).abs() < 0.001, "{mean}");
+}
+
+#[test]
+fn two_single_runs_give_no_verdict_however_far_they_are_apart() {
+    let system = System { faster: 0.0, between: 0.0, within: 0.01, correlation: 0.3 };
+    let first = Side::of(&record(system, 1, 1));
+    let second = Side::of(&record(System { faster: 0.2, ..system }, 1, 2));
+    let comparison = compare(&[first.clone(), second.clone()], &Options::default());
+    assert_eq!(comparison.pairs[0].verdict, Overall::CannotTell);
+    let rate = figure(&comparison, Figure::AchievedRate);
+    assert_eq!(rate.verdict, Verdict::CannotTell(Doubt::SingleRunsDiffer));
+    assert_eq!(rate.basis, Basis::WithinRuns);
+    assert_eq!(comparison.main_tests, 0);
+    // Who knows how much runs differ, may say so.
+    let known = Options { run_to_run: Some(0.02), ..Options::default() };
+    let comparison = compare(&[first.clone(), second.clone()], &known);
+    assert_eq!(comparison.pairs[0].verdict, Overall::Faster);
+    let unknown = Options { run_to_run: Some(0.15), ..Options::default() };
+    let comparison = compare(&[first, second], &unknown);
+    assert_eq!(comparison.pairs[0].verdict, Overall::CannotTell);
+}
+
+#[test]
+fn a_stated_deviation_from_run_to_run_holds_the_rate_of_error() {
+    let system = System { faster: 0.0, between: 0.02, within: 0.02, correlation: 0.5 };
+    let options = Options { run_to_run: Some(0.02), ..Options::default() };
+    let pairs = 500;
+    let mut found = 0.0;
+    for pair in 0..pairs {
+        let sides = [record(system, 1, 90_000 + 2 * pair), record(system, 1, 90_001 + 2 * pair)];
+        let comparison = compare(&sides.each_ref().map(Side::of), &options);
+        found += f64::from(figure(&comparison, Figure::AchievedRate).p.expect("tested") <= LEVEL);
+    }
+    let found = found / pairs as f64;
+    assert!(found <= bound(LEVEL, pairs), "{found}");
+}
+
+#[test]
+fn three_systems_are_ranked_as_far_as_they_differ() {
+    let mut draws = Draws::new(6);
+    let mut system = |rate: f64| side(2, 6, || rate * (1.0 + 0.01 * draws.normal()));
+    let sides = [system(1_000.0), system(1_500.0), system(1_000.0)];
+    let comparison = compare(&sides, &Options::default());
+    assert_eq!(comparison.pairs.len(), 2);
+    assert_eq!(comparison.pairs[0].verdict, Overall::Faster);
+    assert_eq!(comparison.pairs[1].verdict, Overall::NoDifference);
+    assert_eq!(comparison.main_tests, 4);
+    assert_eq!(comparison.rankings.len(), 2);
+    for ranking in &comparison.rankings {
+        let ranks: Vec<usize> = ranking.places.iter().map(|place| place.rank).collect();
+        assert_eq!(ranks, [1, 2, 2]);
+        assert_eq!(ranking.places[0].side, 1);
+    }
+}

@@ -1,0 +1,188 @@
+//! A comparison as it is read: the exact text, and Markdown and JSON with the same numbers.
+
+mod fixture;
+
+use analysis::compare::side::Side;
+use analysis::compare::{Comparison, Options, compare};
+use expect_test::expect;
+use fixture::records::{done, experiment, reads, run, stream};
+use metrics::run_record::ExperimentRecord;
+use report::compare::{Detail, json, markdown, text};
+
+/// Repeats at queue depth 4 with these rates, each second as the one before.
+fn measured(id: &str, rates: &[u64]) -> ExperimentRecord {
+    let runs = rates.iter().zip(0..).map(|(rate, repeat)| {
+        let mut run = run("random read 8 KiB", vec![stream("data", 4)], 1, 6);
+        run.repeat = repeat;
+        let seconds = (0..7u64).map(|second| reads(rate + second % 2, 8192, 4_000_000_000 / rate));
+        done(run, seconds.collect())
+    });
+    let mut record = experiment(runs.collect());
+    record.id = id.to_owned();
+    record
+}
+
+fn before() -> ExperimentRecord {
+    measured("20261120-061533-before-a1b2", &[10_000, 10_080, 9_950, 10_030])
+}
+
+fn compared(second: &ExperimentRecord) -> Comparison {
+    compare(&[Side::of(&before()), Side::of(second)], &Options::default())
+}
+
+#[test]
+fn a_faster_system_is_told_in_words_first_then_in_numbers() {
+    let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260]);
+    expect![[r#"
+
+        B against A: faster
+          B is faster than A. Of 2 main figures in 1 load point: 2 better.
+          - B is 12.1 % (11.0 to 13.3 %) faster than A: 11,231 against 10,016 ops/s in
+            random read 8 KiB, queue_depth=4
+          - B's p99 response time is 10.8 % (9.9 to 11.7 %) shorter: 356 against 399 us
+            in random read 8 KiB, queue_depth=4
+          random read 8 KiB, queue_depth=4
+          figure                    A      B  change    95 % interval verdict
+          achieved rate, ops/s 10,016 11,231 +12.1 % +11.0 .. +13.3 % faster
+          response mean, us       399    356 -10.8 %  -11.7 .. -9.9 % better
+          response p50, us        399    356 -10.8 %  -11.7 .. -9.9 % better
+          response p99, us        399    356 -10.8 %  -11.7 .. -9.9 % better
+          response p99.9, us      399    356 -10.8 %  -11.7 .. -9.9 % better
+          CPU per op, us         59.9   53.4 -10.8 %  -11.7 .. -9.9 % better
+
+        What was compared
+          - A: `20261120-061533-before-a1b2`, four corners on /mnt/vol1, begun
+            2026-11-21 06:15:33 UTC
+          - B: `20261121-061533-after-c3d4`, four corners on /mnt/vol1, begun 2026-11-21
+            06:15:33 UTC
+
+        How it was judged
+          Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and a
+          test by ranks (Mann and Whitney). A main figure is the achieved rate of a
+          closed loop, the mean response time of an open one, and the 99th percentile of
+          both. The 2 tests of main figures share one error rate of 5 % (Holm), the 4
+          others another.
+    "#]]
+    .assert_eq(&text(&compared(&after), Detail::All, 80));
+}
+
+#[test]
+fn without_a_difference_it_is_said_what_would_have_been_seen() {
+    let after = measured("20261121-061533-after-c3d4", &[10_010, 10_060, 9_960, 10_020]);
+    expect![[r#"
+
+        B against A: no difference found
+          No difference between A and B was found. Of 2 main figures in 1 load point: 2
+          without a difference. A change of 1.3 % in any of them would have been seen
+          with 80 % power; the largest that a 95 % interval leaves possible is 0.9 %.
+          random read 8 KiB, queue_depth=4
+          figure                    A      B change  95 % interval verdict
+          achieved rate, ops/s 10,016 10,013  0.0 % -0.9 .. +0.8 % no difference
+          response p99, us        399    400  0.0 % -0.8 .. +0.9 % no difference
+
+        What was compared
+          - A: `20261120-061533-before-a1b2`, four corners on /mnt/vol1, begun
+            2026-11-21 06:15:33 UTC
+          - B: `20261121-061533-after-c3d4`, four corners on /mnt/vol1, begun 2026-11-21
+            06:15:33 UTC
+
+        How it was judged
+          Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and a
+          test by ranks (Mann and Whitney). A main figure is the achieved rate of a
+          closed loop, the mean response time of an open one, and the 99th percentile of
+          both. The 2 tests of main figures share one error rate of 5 % (Holm), the 4
+          others another.
+    "#]]
+    .assert_eq(&text(&compared(&after), Detail::Main, 80));
+}
+
+#[test]
+fn what_else_differs_comes_first_and_no_winner_is_named() {
+    let mut after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260]);
+    after.environment[1].1 = "6.19.0".to_owned();
+    for record in &mut after.runs {
+        record.run.streams[0].workers = 2;
+    }
+    expect![[r#"
+
+        B against A: not comparable
+          No winner is named: A and B differ in kernel and plan as well, and nobody
+          knows which of it makes the figures differ. If that is what you want to
+          compare, say `--allow-different kernel,plan`.
+          What else differs (A | B):
+          - kernel: kernel.release 6.18.0 | 6.19.0
+          - plan: data.workers 1 | 2 (in 1 load point)
+          random read 8 KiB, queue_depth=4
+          figure                    A      B  change    95 % interval verdict
+          achieved rate, ops/s 10,016 11,231 +12.1 % +11.0 .. +13.3 % -
+          response p99, us        399    356 -10.8 %  -11.7 .. -9.9 % -
+
+        What was compared
+          - A: `20261120-061533-before-a1b2`, four corners on /mnt/vol1, begun
+            2026-11-21 06:15:33 UTC
+          - B: `20261121-061533-after-c3d4`, four corners on /mnt/vol1, begun 2026-11-21
+            06:15:33 UTC
+
+        How it was judged
+          Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and a
+          test by ranks (Mann and Whitney). A main figure is the achieved rate of a
+          closed loop, the mean response time of an open one, and the 99th percentile of
+          both. The 2 tests of main figures share one error rate of 5 % (Holm), the 4
+          others another.
+    "#]]
+    .assert_eq(&text(&compared(&after), Detail::Main, 80));
+}
+
+#[test]
+fn two_single_runs_are_told_apart_and_no_winner_is_named() {
+    let (first, second) = (measured("a", &[10_000]), measured("b", &[12_000]));
+    let comparison = compare(&[Side::of(&first), Side::of(&second)], &Options::default());
+    expect![[r#"
+
+        B against A: cannot tell
+          Whether A and B differ cannot be told. Of 2 main figures in 1 load point: 2
+          undecided. Each load point was measured once on each side, so how much one run
+          differs from the next is not known. Measure each at least three times
+          (`--repeats 3`), or say what is known of it (`--run-to-run 2%`).
+          - within these runs B is 20.0 % (20.0 to 20.0 %) faster than A: 12,001 against
+            10,001 ops/s in random read 8 KiB, queue_depth=4
+          - within these runs B's p99 response time is 16.7 % (16.7 to 16.7 %) shorter:
+            333 against 400 us in random read 8 KiB, queue_depth=4
+          random read 8 KiB, queue_depth=4
+          figure                    A      B  change    95 % interval verdict
+          achieved rate, ops/s 10,001 12,001 +20.0 % +20.0 .. +20.0 % cannot tell (b)
+          response p99, us        400    333 -16.7 % -16.7 .. -16.7 % cannot tell (b)
+          - (b) differs within these runs; one run each
+
+        What was compared
+          - A: `a`, four corners on /mnt/vol1, begun 2026-11-21 06:15:33 UTC
+          - B: `b`, four corners on /mnt/vol1, begun 2026-11-21 06:15:33 UTC
+
+        How it was judged
+          Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and a
+          test by ranks (Mann and Whitney). A main figure is the achieved rate of a
+          closed loop, the mean response time of an open one, and the 99th percentile of
+          both. Of single runs the interval tells how well each is known, not how much
+          runs differ.
+    "#]]
+    .assert_eq(&text(&comparison, Detail::Main, 80));
+}
+
+#[test]
+fn markdown_and_json_have_the_numbers_of_the_text() {
+    let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260]);
+    let comparison = compared(&after);
+    let markdown = markdown(&comparison, Detail::Main);
+    assert!(markdown.starts_with("# Comparison of A and B\n\n## B against A: faster\n"));
+    assert!(
+        markdown.contains("| achieved rate, ops/s | 10,016 | 11,231 | +12.1 % |"),
+        "{markdown}"
+    );
+    let mut out = Vec::new();
+    json::write(&comparison, &mut out).expect("memory takes everything");
+    let json: serde_json::Value = serde_json::from_slice(&out).expect("it is JSON");
+    let rate = &json["pairs"][0]["figures"][0];
+    assert_eq!(rate["unit"], "ops/s");
+    assert!((rate["ratio"]["value"].as_f64().expect("a number") - 1.1213).abs() < 1e-4);
+    assert_eq!(json["sides"][1]["id"], "20261121-061533-after-c3d4");
+}
