@@ -11,6 +11,7 @@ use crate::emulated::{self, EmulatedFindings};
 use crate::heat::{self, Heat};
 use crate::load_point::{self, Generator, LoadPoint};
 use crate::series::{self, Series};
+use crate::steadiness::{self, Steadiness};
 use crate::summary::{self, Summary};
 use crate::warnings::{self, WarningGroup};
 use crate::witness::{self, Witnessed};
@@ -46,6 +47,8 @@ pub struct Findings {
     pub load_points: Vec<LoadPoint>,
     /// The load points as curves.
     pub curves: Vec<Curve>,
+    /// What time and repeats show of each load point, in the order of `load_points`.
+    pub steadiness: Vec<Steadiness>,
     /// Each stream of each run over time.
     pub series: Vec<Series>,
     /// What limits each curve.
@@ -70,9 +73,12 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
     let generator = generator(record);
     let load_points: Vec<LoadPoint> =
         groups.iter().map(|group| load_point::load_point(group, generator)).collect();
+    let points = load_points.iter().zip(&groups);
+    let steadiness: Vec<Steadiness> =
+        points.map(|(point, records)| steadiness::steadiness(point, records)).collect();
     let of_load_points =
         load_points.iter().zip(&groups).enumerate().flat_map(|(index, (point, records))| {
-            warnings::of_load_point(index, point, records, generator)
+            warnings::of_load_point(index, point, records, &steadiness[index], generator)
         });
     let sightings =
         warnings::of_experiment(&record.warnings).into_iter().chain(of_load_points).collect();
@@ -98,6 +104,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         emulated: emulated::emulated(&record.plan.target, &load_points),
         witnessed: witness::witnessed(&record.runs),
         load_points,
+        steadiness,
         series: series::series(&record.runs),
         warnings,
         notes: notes(record),

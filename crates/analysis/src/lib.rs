@@ -7,6 +7,7 @@
 //! number with its uncertainty), then the checks: [`little`], [`overload`], [`steady`],
 //! [`warnings`]; last what limits it: [`bottleneck`].
 
+pub mod agreement;
 pub mod bottleneck;
 pub mod compare;
 pub mod connections;
@@ -23,13 +24,16 @@ pub mod heat;
 pub mod host_check;
 pub mod little;
 pub mod load_point;
+pub mod outliers;
 pub mod overload;
 pub mod repeats;
 pub mod series;
+pub mod steadiness;
 pub mod steady;
 pub mod summary;
 pub mod times;
 pub mod tune;
+pub mod warm_up;
 pub mod warnings;
 mod window;
 pub mod witness;

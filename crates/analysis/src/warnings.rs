@@ -2,21 +2,19 @@
 //! themselves show.
 
 use metrics::run_record::{Outcome, RunRecord};
-use metrics::warning::{Explanation, Figure, Warning};
+use metrics::warning::{Explanation, Warning};
 use workload::op::OpKind;
 
 use crate::connections;
 use crate::estimate::{INTERVALS_MIN, Percentile, SAMPLES_ABOVE_MIN};
-use crate::load_point::{Generator, LoadPoint, RunMeasured, RunSummary, StreamSummary};
-use crate::steady;
+use crate::load_point::{Generator, LoadPoint, RunSummary, StreamSummary};
+use crate::steadiness::{RepeatSteadiness, Steadiness, StreamSteadiness};
 
 /// A worker (or a process) that uses more of its processors than this may be what limits the run:
 /// the margin that is left is about what the interval's own bookkeeping takes.
 const BUSY_MAX: f64 = 0.90;
 /// Schedule delay above this share of the service time shows in the response time's first digits.
 const DELAY_SHARE_MAX: f64 = 0.10;
-/// Repeats that differ less than this are called equal whatever their uncertainty.
-const SPREAD_MAX: f64 = 0.05;
 /// The percentiles that the summary table shows.
 const SHOWN: [f64; 3] = [0.5, 0.99, 0.999];
 
@@ -56,18 +54,21 @@ pub(crate) fn of_load_point(
     index: usize,
     load_point: &LoadPoint,
     records: &[&RunRecord],
+    steadiness: &Steadiness,
     generator: Generator,
 ) -> Vec<Sighting> {
     let mut gathered = Gathered { load_point: Some(index), sightings: Vec::new() };
     for (run, record) in load_point.runs.iter().zip(records) {
-        let measured = RunMeasured::of(record);
         let of_connections = connections::warnings(&run.connections);
         for warning in of_run(run, record).into_iter().chain(of_connections) {
             gathered.add(None, Some(run.repeat), warning);
         }
-        for (stream, summary) in run.summary.streams.iter().enumerate() {
+        for summary in &run.summary.streams {
             let name = stream_name(load_point, summary);
-            for warning in of_stream_in_run(summary, &measured, stream) {
+            let mut of_stream = steadiness.streams.iter();
+            let mine = of_stream.find(|s| s.repeat == run.repeat && s.stream == summary.name);
+            let Some(over_time) = mine else { continue };
+            for warning in of_stream_in_run(summary, over_time) {
                 gathered.add(name.clone(), Some(run.repeat), warning);
             }
         }
@@ -81,7 +82,7 @@ pub(crate) fn of_load_point(
     if let Some(warning) = processors_busy(load_point, generator) {
         gathered.add(None, None, warning);
     }
-    if let Some(warning) = repeats_disagree(load_point) {
+    for warning in steadiness.repeats.iter().flat_map(RepeatSteadiness::warnings) {
         gathered.add(None, None, warning);
     }
     for (run, record) in load_point.runs.iter().zip(records) {
@@ -205,37 +206,16 @@ fn all_errors(record: &RunRecord) -> Vec<(String, String, u64)> {
     errors
 }
 
-fn of_stream_in_run(
-    summary: &StreamSummary,
-    measured: &RunMeasured,
-    stream: usize,
-) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    if let Some(overload) = summary.overload {
-        warnings.push(Warning::Overloaded {
+fn of_stream_in_run(summary: &StreamSummary, over_time: &StreamSteadiness) -> Vec<Warning> {
+    match summary.overload {
+        // A backlog that grows is no steadiness to judge.
+        Some(overload) => vec![Warning::Overloaded {
             offered_rate: overload.offered_rate,
             achieved_rate: overload.achieved_rate,
             backlog: summary.backlog_end,
-        });
-    } else if let Some((figure, drift)) = drift(measured, stream, summary.offered_rate.is_some()) {
-        warnings.push(Warning::NotSteady { figure, drift });
+        }],
+        None => over_time.warnings(summary.offered_rate.is_some()),
     }
-    warnings
-}
-
-/// The drift of the achieved rate where it is not noise; in an open loop, where the achieved rate
-/// is the offered one, also that of the response time.
-fn drift(measured: &RunMeasured, stream: usize, open: bool) -> Option<(Figure, f64)> {
-    let window = &measured.streams[stream];
-    let all = window.together(&OpKind::ALL);
-    let rates: Vec<f64> = all.completed.iter().zip(&window.length_ns).map(|(a, b)| a / b).collect();
-    let of_rate = steady::unsteady(&rates).map(|drift| (Figure::AchievedRate, drift));
-    let of_times = || {
-        let means = all.response_sum_ns.iter().zip(&all.completed);
-        let means: Vec<f64> = means.filter(|(_, n)| **n > 0.0).map(|(sum, n)| sum / n).collect();
-        steady::unsteady(&means).map(|drift| (Figure::ResponseTime, drift))
-    };
-    of_rate.or_else(|| of_times().filter(|_| open))
 }
 
 /// Workers that share processors fill them together though none has one of its own.
@@ -278,20 +258,4 @@ fn of_stream_merged(summary: &StreamSummary) -> Vec<Warning> {
         });
     }
     warnings
-}
-
-/// Repeats disagree when the largest and the smallest achieved rate differ by more than 5 % of the
-/// mean and by more than their own uncertainties together.
-fn repeats_disagree(load_point: &LoadPoint) -> Option<Warning> {
-    let rates = || load_point.runs.iter().filter_map(|r| r.summary.total.data.achieved_rate);
-    let (count, sum) = rates().fold((0, 0.0), |(n, sum), rate| (n + 1, sum + rate.value));
-    if count < 2 || sum <= 0.0 {
-        return None;
-    }
-    let most = rates().max_by(|a, b| a.value.total_cmp(&b.value))?;
-    let least = rates().min_by(|a, b| a.value.total_cmp(&b.value))?;
-    let apart = most.value - least.value;
-    let explained = most.uncertainty.unwrap_or(0.0) + least.uncertainty.unwrap_or(0.0);
-    let spread = apart / (sum / f64::from(count));
-    (spread > SPREAD_MAX && apart > explained).then_some(Warning::RepeatsDisagree { spread })
 }

@@ -24,6 +24,16 @@ pub(crate) fn measured(run: &RunRecord) -> Vec<&Interval> {
     run.intervals.iter().filter(inside).filter(whole).collect()
 }
 
+/// The whole intervals from the run's start to the end of its window: warm-up and measure phase.
+pub(crate) fn with_warm_up(run: &RunRecord) -> Vec<&Interval> {
+    let phases = &run.run.phases;
+    let (_, end) = phases.window();
+    let whole = |i: &&Interval| {
+        u128::from(i.end_ns.saturating_sub(i.start_ns)) * 100 >= u128::from(phases.interval_ns) * 99
+    };
+    run.intervals.iter().filter(|i| i.index < end).filter(whole).collect()
+}
+
 /// What one stream (or all of them) did in a window.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {

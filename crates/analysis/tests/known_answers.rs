@@ -363,8 +363,12 @@ fn repeats_that_lie_far_apart_disagree() {
     });
     let findings = analyze(&experiment(runs.collect()));
     let sighting = &findings.warnings[0].sightings[0];
-    // 2,000 apart, 9,000 on average.
-    assert_eq!(sighting.warning, Warning::RepeatsDisagree { spread: 2_000.0 / 9_000.0 });
+    // 2,000 apart, 9,000 on average, and nothing within the repeats explains it.
+    let Warning::RepeatsDisagree { spread, chance: Some(chance), repeat: None } = sighting.warning
+    else {
+        panic!("{sighting:?}")
+    };
+    assert!(spread == 2_000.0 / 9_000.0 && chance < 1e-9, "{spread} {chance}");
 }
 
 #[test]
@@ -563,4 +567,36 @@ fn the_command_to_repeat_is_the_one_that_was_given_or_one_that_does_the_same() {
     assert_eq!(command, "fourcorners run /mnt/vol1 --workload 'it'\\''s mine.toml'");
     record.environment.push(("command.line".to_owned(), "fourcorners run X --quick".to_owned()));
     assert_eq!(analyze(&record).repeat_command, "fourcorners run X --quick");
+}
+
+#[test]
+fn a_transient_that_reaches_into_the_window_is_told_and_the_window_is_not_changed() {
+    // Fast for 12 s of which 2 are the warm-up, then throttled: burst credit that runs out.
+    let rates: Vec<u64> = (0..60).map(|s| if s < 10 { 20_000 } else { 10_000 + s % 3 }).collect();
+    let record = closed_run(&rates);
+    let findings = analyze(&experiment(vec![record]));
+    let over_time = &findings.steadiness[0].streams[0];
+    let warm_up = over_time.warm_up.unwrap();
+    assert_eq!((warm_up.planned_ns, warm_up.cut_ns), (2 * SECOND_NS, 12 * SECOND_NS));
+    // 10,000 too much in 10 of 60 intervals, held against the 10,001 that follow.
+    let rate = findings.load_points[0].merged.total.data.achieved_rate.unwrap().value;
+    assert!((warm_up.bias.unwrap() - (rate / 10_001.0 - 1.0)).abs() < 1e-4, "{warm_up:?}");
+    let codes: Vec<&str> = findings.warnings.iter().map(|group| group.code).collect();
+    assert_eq!(codes, ["not_steady", "warm_up_too_short", "outlier_intervals"]);
+    assert_eq!(over_time.outliers.len(), 10);
+    assert!(!over_time.rate.unwrap().is_steady());
+}
+
+#[test]
+fn a_stall_of_one_interval_is_named_with_its_time_and_size_and_counted() {
+    let rates: Vec<u64> =
+        (0..30).map(|s| if s == 20 { 1_000 } else { 10_000 + 50 * (s % 4) }).collect();
+    let record = closed_run(&rates);
+    let findings = analyze(&experiment(vec![record]));
+    let [outlier] = findings.steadiness[0].streams[0].outliers[..] else {
+        panic!("{:?}", findings.steadiness)
+    };
+    assert_eq!((outlier.start_ns, outlier.value), (22 * SECOND_NS, 1_000.0));
+    let completed = findings.load_points[0].merged.total.data.completed;
+    assert_eq!(completed, rates.iter().sum::<u64>());
 }

@@ -42,6 +42,44 @@ pub enum Warning {
         /// Change from the window's first to its last third, as a fraction of the mean.
         drift: f64,
     },
+    /// The five rounds of a window lie apart or fall in a line, by more than SNIA's criterion
+    /// allows, though the figure does not drift from its beginning to its end.
+    RoundsDiffer {
+        /// Which figure.
+        figure: Figure,
+        /// Difference of the highest and the lowest round over their mean.
+        excursion: f64,
+        /// Change along the line through them over their mean.
+        slope: f64,
+    },
+    /// The transient at a run's beginning reaches into its window and changes its mean.
+    WarmUpTooShort {
+        /// Which figure.
+        figure: Figure,
+        /// The planned warm-up, in nanoseconds.
+        planned_ns: u64,
+        /// Where MSER-5 cuts, in nanoseconds from the run's start.
+        cut_ns: u64,
+        /// The cut is the latest that the rule may make: no end of the transient was seen.
+        no_end: bool,
+        /// By what share the window's mean differs from that of what lies behind the cut.
+        bias: f64,
+    },
+    /// Some intervals lie far from the others.
+    OutlierIntervals {
+        /// How many.
+        outliers: u32,
+        /// Of how many.
+        intervals: u32,
+        /// The figure in which the farthest lies apart.
+        figure: Figure,
+        /// Beginning of the farthest, in nanoseconds from the run's start.
+        start_ns: u64,
+        /// Its value: operations per second, or nanoseconds.
+        value: f64,
+        /// The median of all.
+        median: f64,
+    },
     /// The window has too few intervals for an uncertainty, or none at all.
     WindowTooShort {
         /// Intervals in the window.
@@ -78,6 +116,20 @@ pub enum Warning {
     RepeatsDisagree {
         /// Largest difference over the mean, as a fraction.
         spread: f64,
+        /// How often chance alone gives such a difference, 0 to 1; `None` where nothing is known of
+        /// the intervals within a repeat.
+        chance: Option<f64>,
+        /// The repeat, from 0, without which the others agree.
+        repeat: Option<u32>,
+    },
+    /// One of several repeats lies far from the others.
+    OutlierRepeat {
+        /// Which one, from 0.
+        repeat: u32,
+        /// Its operations per second.
+        rate: f64,
+        /// The mean of the others.
+        others_mean: f64,
     },
     /// Other work on the host took processor time.
     HostNoisy {
@@ -130,6 +182,13 @@ impl Figure {
         match self {
             Figure::AchievedRate => "achieved rate",
             Figure::ResponseTime => "response time mean",
+        }
+    }
+
+    fn print(self, value: f64) -> String {
+        match self {
+            Figure::AchievedRate => OpsPerSec::new(value).to_string(),
+            Figure::ResponseTime => Nanos(value).to_string(),
         }
     }
 }
@@ -212,11 +271,55 @@ impl Warning {
                     .collect();
                 format!("operations failed: {}", words.join(", "))
             }
-            Warning::RepeatsDisagree { spread } => format!(
-                "the highest and the lowest repeat lie {} of their mean apart, more than their \
-                 uncertainty",
-                percent(*spread)
+            Warning::RepeatsDisagree { spread, chance, repeat } => {
+                let mut words = format!(
+                    "the highest and the lowest repeat lie {} of their mean apart, more than their \
+                     intervals explain",
+                    percent(*spread)
+                );
+                if let Some(chance) = chance {
+                    words.push_str(&format!(" (by chance: {})", chance_in_words(*chance)));
+                }
+                if let Some(repeat) = repeat {
+                    words.push_str(&format!("; without repeat {} the others agree", repeat + 1));
+                }
+                words
+            }
+            Warning::OutlierRepeat { repeat, rate, others_mean } => format!(
+                "repeat {} achieved {}, the others {} on average; it is counted in every figure",
+                repeat + 1,
+                OpsPerSec::new(*rate),
+                OpsPerSec::new(*others_mean)
             ),
+            Warning::RoundsDiffer { figure, excursion, slope } => format!(
+                "the window's five rounds lie {} of their mean apart by {} (20 % is allowed), the \
+                 line through them changes by {} (10 % is allowed)",
+                percent(*excursion),
+                figure.name(),
+                signed_percent(*slope)
+            ),
+            Warning::WarmUpTooShort { figure, planned_ns, cut_ns, no_end, bias } => {
+                let until = if *no_end { "at least " } else { "" };
+                format!(
+                    "the {} settles after {until}{} (MSER-5), and {} of warm-up were planned: the \
+                     window's mean is {} off what follows",
+                    figure.name(),
+                    Nanos(*cut_ns as f64),
+                    Nanos(*planned_ns as f64),
+                    signed_percent(*bias)
+                )
+            }
+            Warning::OutlierIntervals { outliers, intervals, figure, start_ns, value, median } => {
+                let verb = if *outliers == 1 { "lies" } else { "lie" };
+                format!(
+                    "{outliers} of {intervals} intervals {verb} far from the others, the farthest \
+                     at {}: {} {}, median {}; they are counted in every figure",
+                    Nanos(*start_ns as f64),
+                    figure.name(),
+                    figure.print(*value),
+                    figure.print(*median)
+                )
+            }
             Warning::HostNoisy { steal } => {
                 format!("the hypervisor took {} of this host's processor time", percent(*steal))
             }
@@ -335,6 +438,32 @@ impl Warning {
                  another time of day; do not compare with other records by less than this \
                  difference.",
             ),
+            Warning::OutlierRepeat { .. } => (
+                "outlier_repeat",
+                "A repeat that the others do not explain is either a disturbance or a second state \
+                 of the target; dropping it would choose the answer, so it stays in.",
+                "Look at its time series and at what else ran then; repeat more often \
+                 (`repeats`).",
+            ),
+            Warning::RoundsDiffer { .. } => (
+                "rounds_differ",
+                "A window whose parts differ has a mean that depends on where it was cut: burst \
+                 credit, caches that are flushed, garbage collection come and go.",
+                "Measure over many of its periods (`measure`), and look at the time series.",
+            ),
+            Warning::WarmUpTooShort { .. } => (
+                "warm_up_too_short",
+                "What a target does in its first seconds is in the mean of what it does for good. \
+                 The window is the plan's and was not changed.",
+                "Warm up for longer than that (`warm_up`) and run it again.",
+            ),
+            Warning::OutlierIntervals { .. } => (
+                "outlier_intervals",
+                "A few intervals that stall, or run ahead, are what a user feels and what a mean \
+                 hides; they are not left out of any figure.",
+                "Look at the time series at these moments, and at what the host and the storage \
+                 did then.",
+            ),
             Warning::HostNoisy { .. } => (
                 "host_noisy",
                 "While the processor is taken away, operations can neither be issued nor be seen \
@@ -376,6 +505,14 @@ impl Warning {
 /// `3.800`, and `585,920` where a fraction tells nothing.
 fn mean_count(mean: f64) -> String {
     if mean >= 1000.0 { thousands(mean.round() as u64) } else { format!("{mean:.3}") }
+}
+
+/// `2 in 1,000`, and no more zeros than a reader counts.
+fn chance_in_words(chance: f64) -> String {
+    match chance {
+        _ if chance < 1e-6 => "less than 1 in 1,000,000".to_owned(),
+        _ => format!("1 in {}", thousands((1.0 / chance).round() as u64)),
+    }
 }
 
 /// `12.3 %` for 0.1234.
@@ -462,10 +599,51 @@ mod tests {
                 "operations failed: 1,072,942 read (input_output), 1 write (no_space)",
             ),
             (
-                Warning::RepeatsDisagree { spread: 0.31 },
+                Warning::RepeatsDisagree { spread: 0.31, chance: Some(0.0004), repeat: Some(2) },
                 "repeats_disagree",
                 "the highest and the lowest repeat lie 31.0 % of their mean apart, more than their \
-                 uncertainty",
+                 intervals explain (by chance: 1 in 2,500); without repeat 3 the others agree",
+            ),
+            (
+                Warning::OutlierRepeat { repeat: 4, rate: 700.0, others_mean: 1000.0 },
+                "outlier_repeat",
+                "repeat 5 achieved 700 ops/s, the others 1,000 ops/s on average; it is counted in \
+                 every figure",
+            ),
+            (
+                Warning::RoundsDiffer {
+                    figure: Figure::AchievedRate,
+                    excursion: 0.4,
+                    slope: -0.031,
+                },
+                "rounds_differ",
+                "the window's five rounds lie 40.0 % of their mean apart by achieved rate (20 % is \
+                 allowed), the line through them changes by -3.1 % (10 % is allowed)",
+            ),
+            (
+                Warning::WarmUpTooShort {
+                    figure: Figure::ResponseTime,
+                    planned_ns: 2_000_000_000,
+                    cut_ns: 7_000_000_000,
+                    no_end: false,
+                    bias: 0.08,
+                },
+                "warm_up_too_short",
+                "the response time mean settles after 7.00 s (MSER-5), and 2.00 s of warm-up were \
+                 planned: the window's mean is +8.0 % off what follows",
+            ),
+            (
+                Warning::OutlierIntervals {
+                    outliers: 2,
+                    intervals: 60,
+                    figure: Figure::AchievedRate,
+                    start_ns: 12_000_000_000,
+                    value: 200.0,
+                    median: 10_000.0,
+                },
+                "outlier_intervals",
+                "2 of 60 intervals lie far from the others, the farthest at 12.0 s: achieved rate \
+                 200 ops/s, median 10,000 ops/s; they are counted in every figure",
             ),
             (
                 Warning::HostNoisy { steal: 0.052 },

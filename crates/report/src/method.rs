@@ -59,7 +59,23 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     (
         "Steady state",
         "From the first third of the window to the last the achieved rate changes by at most 10 %, \
-         or by no more than its noise; in an open loop the mean response time too.",
+         or by no more than its noise, and five rounds lie within 20 % and their line within 10 % \
+         (SNIA); in an open loop the mean response time too.",
+    ),
+    (
+        "Warm-up",
+        "Where MSER-5 cuts the run's intervals, beside the planned warm-up. A warning where the \
+         transient reaches into the window and changes its mean; the window stays the plan's.",
+    ),
+    (
+        "Outliers",
+        "Intervals more than five scaled median absolute deviations and 10 % from the median, and \
+         repeats that Grubbs' test names. They are counted in every figure.",
+    ),
+    (
+        "Repeats disagree",
+        "Repeats whose achieved rates differ by more than their intervals explain (Welch's \
+         analysis of variance, 1 %).",
     ),
     (
         "Floor",

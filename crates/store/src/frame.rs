@@ -244,9 +244,45 @@ pub(crate) fn encode_warning(run_index: Option<u32>, warning: &Warning, out: &mu
                 put_u64(out, *count);
             }
         }
-        Warning::RepeatsDisagree { spread } => {
+        Warning::RepeatsDisagree { spread, chance: None, repeat: None } => {
             out.push(9);
             put_f64(out, *spread);
+        }
+        Warning::RepeatsDisagree { spread, chance, repeat } => {
+            out.push(17);
+            put_f64(out, *spread);
+            // Chance is between 0 and 1; the place of a repeat that there is none of is 0.
+            put_f64(out, chance.unwrap_or(-1.0));
+            put_u64(out, repeat.map_or(0, |repeat| u64::from(repeat) + 1));
+        }
+        Warning::OutlierRepeat { repeat, rate, others_mean } => {
+            out.push(18);
+            put_u64(out, u64::from(*repeat));
+            put_f64(out, *rate);
+            put_f64(out, *others_mean);
+        }
+        Warning::RoundsDiffer { figure, excursion, slope } => {
+            out.push(19);
+            put_figure(*figure, out);
+            put_f64(out, *excursion);
+            put_f64(out, *slope);
+        }
+        Warning::WarmUpTooShort { figure, planned_ns, cut_ns, no_end, bias } => {
+            out.push(20);
+            put_figure(*figure, out);
+            put_u64(out, *planned_ns);
+            put_u64(out, *cut_ns);
+            out.push(u8::from(*no_end));
+            put_f64(out, *bias);
+        }
+        Warning::OutlierIntervals { outliers, intervals, figure, start_ns, value, median } => {
+            out.push(21);
+            put_u64(out, u64::from(*outliers));
+            put_u64(out, u64::from(*intervals));
+            put_figure(*figure, out);
+            put_u64(out, *start_ns);
+            put_f64(out, *value);
+            put_f64(out, *median);
         }
         Warning::HostNoisy { steal } => {
             out.push(10);
@@ -277,6 +313,21 @@ pub(crate) fn encode_warning(run_index: Option<u32>, warning: &Warning, out: &mu
             put_u64(out, *reconnects);
             put_u64(out, *replays);
         }
+    }
+}
+
+fn put_figure(figure: Figure, out: &mut Vec<u8>) {
+    out.push(match figure {
+        Figure::AchievedRate => 0,
+        Figure::ResponseTime => 1,
+    });
+}
+
+fn decode_figure(cursor: &mut Cursor<'_>) -> Result<Figure, Malformed> {
+    match cursor.u8()? {
+        0 => Ok(Figure::AchievedRate),
+        1 => Ok(Figure::ResponseTime),
+        _ => Err(Malformed("its figure is not one that this fourcorners knows")),
     }
 }
 
@@ -311,7 +362,7 @@ fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malformed> {
             }
             Warning::ErrorsSeen { errors }
         }
-        9 => Warning::RepeatsDisagree { spread: cursor.f64()? },
+        9 => Warning::RepeatsDisagree { spread: cursor.f64()?, chance: None, repeat: None },
         10 => Warning::HostNoisy { steal: cursor.f64()? },
         11 => Warning::EndedEarly { reason: cursor.text()? },
         12 => Warning::NotStorage { filesystem: cursor.text()? },
@@ -326,6 +377,36 @@ fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malformed> {
             connections: cursor.u64()?,
             reconnects: cursor.u64()?,
             replays: cursor.u64()?,
+        },
+        17 => Warning::RepeatsDisagree {
+            spread: cursor.f64()?,
+            chance: Some(cursor.f64()?).filter(|chance| *chance >= 0.0),
+            repeat: cursor.u32()?.checked_sub(1),
+        },
+        18 => Warning::OutlierRepeat {
+            repeat: cursor.u32()?,
+            rate: cursor.f64()?,
+            others_mean: cursor.f64()?,
+        },
+        19 => Warning::RoundsDiffer {
+            figure: decode_figure(cursor)?,
+            excursion: cursor.f64()?,
+            slope: cursor.f64()?,
+        },
+        20 => Warning::WarmUpTooShort {
+            figure: decode_figure(cursor)?,
+            planned_ns: cursor.u64()?,
+            cut_ns: cursor.u64()?,
+            no_end: cursor.u8()? != 0,
+            bias: cursor.f64()?,
+        },
+        21 => Warning::OutlierIntervals {
+            outliers: cursor.u32()?,
+            intervals: cursor.u32()?,
+            figure: decode_figure(cursor)?,
+            start_ns: cursor.u64()?,
+            value: cursor.f64()?,
+            median: cursor.f64()?,
         },
         _ => return Err(Malformed("its warning is not one that this fourcorners knows")),
     })
@@ -450,7 +531,7 @@ mod tests {
 
     fn any_warning() -> impl Strategy<Value = Warning> {
         let errors = vec(any::<(String, String, u64)>(), 0..4);
-        let parts = (0..17u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
+        let parts = (0..22u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
         (parts, any::<String>()).prop_map(|((which, a, b, c, d, errors), text)| match which {
             0 => Warning::GeneratorBusy { busy: a },
             1 => Warning::ScheduleDelayHigh { delay_mean_ns: a, service_mean_ns: b },
@@ -461,13 +542,35 @@ mod tests {
             6 => Warning::LittleMismatch { outstanding_mean: a, expected: b },
             7 => Warning::WorkingSetFitsCache { working_set_bytes: c, memory_bytes: d },
             8 => Warning::ErrorsSeen { errors },
-            9 => Warning::RepeatsDisagree { spread: a },
+            9 => Warning::RepeatsDisagree {
+                spread: a,
+                chance: (b >= 0.0).then_some(b),
+                repeat: Some(7),
+            },
             10 => Warning::HostNoisy { steal: a },
             11 => Warning::EndedEarly { reason: text },
             12 => Warning::NotSteady { figure: Figure::ResponseTime, drift: a },
             14 => Warning::ConnectionsUneven { least: a, most: b, spread: a },
             15 => Warning::ConnectionReestablished { connections: c, reconnects: d, replays: c },
             13 => Warning::ProcessorsBusy { used: a, processors: c as u32 },
+            16 => Warning::RepeatsDisagree { spread: a, chance: None, repeat: None },
+            17 => Warning::OutlierRepeat { repeat: c as u32 / 2, rate: a, others_mean: b },
+            18 => Warning::RoundsDiffer { figure: Figure::AchievedRate, excursion: a, slope: b },
+            19 => Warning::WarmUpTooShort {
+                figure: Figure::ResponseTime,
+                planned_ns: c,
+                cut_ns: d,
+                no_end: c > d,
+                bias: a,
+            },
+            20 => Warning::OutlierIntervals {
+                outliers: c as u32,
+                intervals: d as u32,
+                figure: Figure::ResponseTime,
+                start_ns: c,
+                value: a,
+                median: b,
+            },
             _ => Warning::NotStorage { filesystem: text },
         })
     }

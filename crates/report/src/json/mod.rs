@@ -12,6 +12,7 @@ mod load_point;
 mod operations;
 mod sections;
 mod series;
+mod steadiness;
 mod summary;
 mod warning;
 

@@ -6,12 +6,13 @@
 use analysis::Findings;
 use serde_json::{Map, Value};
 
-use super::emulated;
+use super::{emulated, steadiness};
 
 /// The fields, by name, in the order of the names.
 pub(super) fn of(findings: &Findings) -> Map<String, Value> {
     let fields = [
         ("emulated_volume", findings.emulated.as_ref().map(emulated::emulated_volume)),
+        ("steadiness", steadiness::steadiness(findings)),
         ("witness", findings.witnessed.map(emulated::witness)),
     ];
     let present = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));

@@ -1,0 +1,139 @@
+//! Where the transient at the beginning of a run ends: MSER-5, beside the warm-up that was planned.
+//!
+//! For: showing whether the warm-up was long enough. Not for: choosing the window; that is the
+//! plan's, and nothing is cut silently.
+//!
+//! Sources: White, "An effective truncation heuristic for bias reduction in simulation output",
+//! Simulation 69(6), 1997 (MSER); Franklin and White, "Stationarity tests and MSER-5", Winter
+//! Simulation Conference 2008 (batches of five).
+
+use crate::effective::effective_samples;
+
+/// Values to a batch where there are enough: the five of MSER-5.
+const BATCH: usize = 5;
+/// Batches that the rule needs to see a shape; with fewer values to a batch where these are few.
+const BATCHES_MIN: usize = 20;
+/// Fewer values than this are not judged.
+const VALUES_MIN: usize = 10;
+/// A bias of the window's mean below this share is nobody's concern.
+const BIAS_MIN: f64 = 0.01;
+/// The head of a window differs from the rest by chance in less than one of 300 windows.
+const DEVIATIONS_MIN: f64 = 3.0;
+
+/// Where the rule cuts a series of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// Values before the cut, a whole number of batches.
+    pub values: usize,
+    /// Values to a batch: 5, or fewer where the series is short.
+    pub batch: usize,
+    /// The rule found its minimum at the last place it may look at, half of the series: it saw no
+    /// end of the transient.
+    pub no_end: bool,
+}
+
+/// Where to cut so that the standard error of what remains is least: over all numbers of batches
+/// `d` up to half of `k`, the least `sum over i > d of (z_i - mean)^2 / (k - d)^2`.
+///
+/// Batches have five values where that gives 20 or more of them, else fewer, at least one. `None`
+/// below ten values.
+pub fn mser(values: &[f64]) -> Option<Cut> {
+    if values.len() < VALUES_MIN {
+        return None;
+    }
+    let batch = (values.len() / BATCHES_MIN).clamp(1, BATCH);
+    // What does not fill a batch is left out at the end, where the transient is not.
+    let batches: Vec<f64> =
+        values.chunks_exact(batch).map(|chunk| chunk.iter().sum::<f64>() / batch as f64).collect();
+    let k = batches.len();
+    let allowed = k / 2;
+    let (mut sum, mut squares) = (0.0, 0.0);
+    let mut best = (f64::INFINITY, 0);
+    let shift = batches[k - 1];
+    for d in (0..k).rev() {
+        // Shifted, so that the difference of two large sums keeps its digits.
+        let z = batches[d] - shift;
+        sum += z;
+        squares += z * z;
+        let left = (k - d) as f64;
+        let error = (squares - sum * sum / left).max(0.0) / (left * left);
+        if d <= allowed && error <= best.0 {
+            best = (error, d);
+        }
+    }
+    let no_end = best.1 == allowed && best.1 > 0;
+    Some(Cut { values: best.1 * batch, batch, no_end })
+}
+
+/// By what share of what lies behind the cut the mean of `window` is wrong because it begins before
+/// it: `head` of its values do. `None` where that is nothing, little, or as likely noise.
+pub fn bias(window: &[f64], head: usize) -> Option<f64> {
+    let (before, after) = window.split_at(head.min(window.len()));
+    if before.is_empty() || after.len() < 2 {
+        return None;
+    }
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let settled = mean(after);
+    let deviations: Vec<f64> = after.iter().map(|v| v - settled).collect();
+    let n = after.len() as f64;
+    let variance = deviations.iter().map(|e| e * e).sum::<f64>() / (n - 1.0);
+    // The head's values resemble each other as the rest's do.
+    let likeness = n / effective_samples(&deviations);
+    let error = (variance * likeness * (1.0 / before.len() as f64 + 1.0 / n)).sqrt();
+    let apart = (mean(before) - settled).abs();
+    let bias = (mean(window) - settled) / settled;
+    (settled != 0.0 && bias.abs() > BIAS_MIN && apart > DEVIATIONS_MIN * error).then_some(bias)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draws::Draws;
+
+    #[test]
+    fn the_cut_falls_where_a_transient_ends() {
+        // A ramp of 20 values, then 100 that stand still: the remaining error is 0 from there on,
+        // and the first such place counts.
+        let step = |i: usize| if i < 20 { 100.0 - 4.0 * (20 - i) as f64 } else { 100.0 };
+        let values: Vec<f64> = (0..120).map(step).collect();
+        assert_eq!(mser(&values), Some(Cut { values: 20, batch: 5, no_end: false }));
+        // Sixty values make twenty batches of three, twelve make twelve of one.
+        assert_eq!(mser(&values[..60]), Some(Cut { values: 21, batch: 3, no_end: false }));
+        let short: Vec<f64> = [50.0, 90.0].into_iter().chain([100.0; 10]).collect();
+        assert_eq!(mser(&short), Some(Cut { values: 2, batch: 1, no_end: false }));
+        assert_eq!(mser(&short[..9]), None);
+        // Where nothing changes nothing is cut.
+        assert_eq!(mser(&[7.0; 40]).map(|cut| cut.values), Some(0));
+    }
+
+    #[test]
+    fn a_known_series_has_a_known_cut() {
+        // Ten batches of one: 9 5 1 2 1 2 1 2 1 2. After two: squares 8 * 0.25 = 2 over 64; after
+        // one: mean 17/9, squares 12.889 over 81; after three: 7 values, squares 12/7 over 49.
+        let values = [9.0, 5.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0];
+        assert_eq!(mser(&values), Some(Cut { values: 2, batch: 1, no_end: false }));
+    }
+
+    #[test]
+    fn a_series_that_goes_on_changing_has_no_end_of_its_transient() {
+        let ramp: Vec<f64> = (0..40).map(f64::from).collect();
+        assert_eq!(mser(&ramp), Some(Cut { values: 20, batch: 2, no_end: true }));
+    }
+
+    #[test]
+    fn a_transient_in_the_window_is_a_bias_and_noise_is_none() {
+        let transient: Vec<f64> =
+            (0..60).map(|i| if i < 6 { 200.0 } else { 100.0 + f64::from(i % 3) }).collect();
+        // The mean of all is 10 % * 200 + 90 % * 101 = 110.9, of the rest 101.
+        assert!((bias(&transient, 6).unwrap() - 9.9 / 101.0).abs() < 1e-12);
+        assert_eq!(bias(&transient, 0), None);
+        let mut draws = Draws::new(3);
+        let called = (0..300).filter(|_| {
+            let noise: Vec<f64> = (0..60).map(|_| 100.0 + 10.0 * draws.normal()).collect();
+            mser(&noise).is_some_and(|cut| bias(&noise, cut.values).is_some())
+        });
+        // The rule chooses the head that differs most, so it is called more often than one head.
+        let called = called.count();
+        assert!(called < 15, "{called} of 300 steady windows were called biased");
+    }
+}
