@@ -41,7 +41,7 @@ for file in \
     /sys/devices/system/cpu/smt/active /sys/devices/system/node/online /sys/fs/cgroup/cpu.max \
     /sys/kernel/mm/transparent_hugepage/enabled \
     /sys/class/dmi/id/chassis_asset_tag /sys/class/dmi/id/product_name /sys/class/dmi/id/sys_vendor \
-    /etc/os-release
+    /etc/os-release /.dockerenv /run/.containerenv
 do
     keep "$file"
 done

@@ -196,7 +196,7 @@ pub(crate) fn round_trip(server: IpAddr, port: Option<u16>) -> Option<RoundTrip>
         least = least.min(once()?);
     }
     let how = format!("the shortest of {CONNECTS} connects to {address}");
-    (least > 0.0).then_some(RoundTrip { seconds: least, how })
+    (least > 0.0).then_some(RoundTrip { seconds: least, how, is_upper_bound: false })
 }
 
 /// The round-trip time that the mount's own calls tell: an upper bound, with the server's time in
@@ -204,8 +204,9 @@ pub(crate) fn round_trip(server: IpAddr, port: Option<u16>) -> Option<RoundTrip>
 pub(crate) fn round_trip_of_mount(facts: &Facts) -> Option<RoundTrip> {
     let ms = facts.real("mount.getattr_round_trip_ms").filter(|ms| *ms > 0.0)?;
     let calls = facts.number("mount.getattr_calls")?;
+    let calls = units::thousands(calls);
     let how = format!("mean of {calls} GETATTR calls, the server's time included");
-    Some(RoundTrip { seconds: ms / 1e3, how })
+    Some(RoundTrip { seconds: ms / 1e3, how, is_upper_bound: true })
 }
 
 #[cfg(test)]

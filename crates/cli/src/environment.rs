@@ -33,6 +33,8 @@ pub(crate) fn facts(
         let interface = host::network::interface_to(&root, Some(server));
         facts.extend(interface.iter().flat_map(|name| host::network::facts(&root, name)));
     }
+    // A machine on Azure tells its size, in little time.
+    facts.extend(host::instance::facts(&root));
     let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
     add("command.line", command_line::of_this_run(planned));
     add(report::html::EXPERIMENT_TEXT, planned.text.clone());

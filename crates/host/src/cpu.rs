@@ -33,9 +33,9 @@ impl CpuTimes {
             return None;
         };
         Some(CpuTimes {
-            user: user + nice,
-            system: system + irq + softirq,
-            idle: idle + iowait,
+            user: user.saturating_add(*nice),
+            system: system.saturating_add(*irq).saturating_add(*softirq),
+            idle: idle.saturating_add(*iowait),
             // Since Linux 2.6.11; without a hypervisor it stays 0.
             steal: rest.first().copied().unwrap_or(0),
         })
@@ -50,7 +50,9 @@ impl CpuTimes {
     }
 
     fn total(&self) -> u64 {
-        self.user + self.system + self.idle + self.steal
+        // A captured host may say anything.
+        let all = [self.user, self.system, self.idle, self.steal];
+        all.into_iter().fold(0, u64::saturating_add)
     }
 }
 

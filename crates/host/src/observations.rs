@@ -49,7 +49,9 @@ pub fn of_mount(root: &Root, path: &Path) -> Vec<(String, String)> {
     }
     if let Some(stats) = nfs::stats(root, mount).filter(|stats| !stats.transports.is_empty()) {
         let all = &stats.transports;
-        let sum = |of: fn(&crate::mountstats::Transport) -> u64| all.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&crate::mountstats::Transport) -> u64| {
+            all.iter().map(of).fold(0, u64::saturating_add)
+        };
         add("mount.connections", all.len().to_string());
         add("mount.connections_used", all.iter().filter(|t| t.connects > 0).count().to_string());
         add("mount.calls_sent", sum(|t| t.sends).to_string());

@@ -90,6 +90,8 @@ pub struct RoundTrip {
     pub seconds: f64,
     /// In words: "given", "the least of 5 connects to 10.0.0.4:2049".
     pub how: String,
+    /// It has the server's own time in it, so that windows look smaller than they are.
+    pub is_upper_bound: bool,
 }
 
 /// What is asked.

@@ -152,7 +152,8 @@ fn accelerated(look: &Look<'_>) -> Check {
     };
     // The synthetic interface counts what its function carried too; where it does not, the function
     // has more.
-    let (all, through) = (rx.max(rx_vf) + tx.max(tx_vf), rx_vf + tx_vf);
+    let all = rx.max(rx_vf).saturating_add(tx.max(tx_vf));
+    let through = rx_vf.saturating_add(tx_vf);
     if all < PACKETS_MIN {
         return check.not_known(format!("only {} packets since start", thousands(all)));
     }

@@ -121,7 +121,7 @@ fn clock_keeper(look: &Look<'_>) -> Check {
     match look.facts.get("clock.keeper") {
         Some(name) => check.found(format!("{name} runs")).ok(),
         None => check
-            .found("none of chronyd, ntpd, systemd-timesyncd, ptp4l runs")
+            .found("none of chronyd, ntpd, systemd-timesyncd, ptp4l was seen running")
             .status(Status::Hint, "sudo systemctl enable --now chronyd"),
     }
 }

@@ -61,7 +61,11 @@ fn look(arguments: &CheckArguments) -> Result<(Facts, Asked), Failure> {
     };
     let facts = look.facts();
     let round_trip = match arguments.rtt {
-        Some(time) => Some(RoundTrip { seconds: time.as_secs_f64(), how: "as given".to_owned() }),
+        Some(time) => Some(RoundTrip {
+            seconds: time.as_secs_f64(),
+            how: "as given".to_owned(),
+            is_upper_bound: false,
+        }),
         None => {
             let server = look.server(&facts.0).filter(|_| !is_captured);
             let connected = server.and_then(|server| check_look::round_trip(server, subject.port));

@@ -3,7 +3,117 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::harness::Place;
+use expect_test::expect_file;
+
+use crate::harness::{Ended, Place};
+
+/// Unpacks a host of `tests/hosts` into the place.
+fn unpack(place: &Place, name: &str) {
+    let file = format!("{}/tests/hosts/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    let archive = std::fs::read_to_string(file).expect("the host is there");
+    for part in archive.split("==> ").skip(1) {
+        let (path, text) = part.split_once(" <==\n").expect("a path stands before its text");
+        let path = place.path().join(name).join(path);
+        std::fs::create_dir_all(path.parent().expect("it is below")).expect("make the tree");
+        std::fs::write(path, text).expect("write the tree");
+    }
+}
+
+/// What `check` says of a captured host, held against a golden file.
+fn holds(host: &str, golden: &str, arguments: &[&str], code: i32) -> Ended {
+    let place = Place::new();
+    unpack(&place, host);
+    let ended = place.run(&[&["check", "--root", host][..], arguments].concat());
+    assert_eq!(ended.stderr, "");
+    let file = format!("{}/tests/golden/check/{golden}", env!("CARGO_MANIFEST_DIR"));
+    expect_file![file].assert_eq(&ended.stdout);
+    if golden.ends_with(".txt") {
+        let wide = ended.stdout.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "{golden} is wider than 80 columns");
+    }
+    assert_eq!(ended.code, Some(code), "{}", ended.stdout);
+    ended
+}
+
+#[test]
+fn a_tuned_machine_on_azure_has_no_problem() {
+    let arguments = ["/mnt/vol1", "--want", "1500MiB/s", "--rtt", "1ms"];
+    holds("azure-d32s-tuned", "azure-d32s-tuned.txt", &arguments, 0);
+    let all = [&arguments[..], &["--all"]].concat();
+    holds("azure-d32s-tuned", "azure-d32s-tuned.all.txt", &all, 0);
+    let json = [&arguments[..], &["--json"]].concat();
+    holds("azure-d32s-tuned", "azure-d32s-tuned.json", &json, 0);
+}
+
+#[test]
+fn a_machine_as_it_is_found_is_told_what_to_change() {
+    let arguments = ["/mnt/vol1", "--want", "2GiB/s"];
+    holds("azure-d32s-defaults", "azure-d32s-defaults.txt", &arguments, 1);
+    let markdown = [&arguments[..], &["--format", "md"]].concat();
+    holds("azure-d32s-defaults", "azure-d32s-defaults.md", &markdown, 1);
+}
+
+#[test]
+fn a_virtual_function_that_carries_nothing_is_a_problem() {
+    let ended = holds("azure-d8s-vf-idle", "azure-d8s-vf-idle.txt", &["/mnt/vol1"], 1);
+    assert!(ended.stdout.contains("problem: accelerated networking"), "{}", ended.stdout);
+}
+
+#[test]
+fn kerberos_is_told_with_what_it_costs() {
+    let ended = holds("azure-e16s-krb5p", "azure-e16s-krb5p.txt", &["/mnt/vol4/data"], 0);
+    assert!(ended.stdout.contains("85 % of sequential MiB/s"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_host_that_is_not_on_azure_is_judged_without_its_rules() {
+    let ended = holds("bare-metal", "bare-metal.txt", &["/srv/scratch", "--rtt", "200us"], 1);
+    for absent in ["net.accelerated", "vm.egress"] {
+        assert!(!ended.stdout.contains(absent), "{absent}");
+    }
+}
+
+#[test]
+fn a_container_without_a_store_is_judged_as_a_host() {
+    holds("container", "container.txt", &[], 0);
+}
+
+#[test]
+fn an_export_is_judged_by_its_url_and_not_by_mounts() {
+    let url = "nfs://10.0.1.4/vol1?nconnect=4&slots=256&privileged=true";
+    holds("azure-d32s-tuned", "export.txt", &[url, "--rtt", "350us"], 1);
+}
+
+#[test]
+fn the_reference_page_has_every_check_and_no_other() {
+    let page = include_str!("../../../../docs/reference/check.md");
+    let mut told = std::collections::BTreeSet::new();
+    for (host, target) in [
+        ("azure-d32s-tuned", "/mnt/vol1"),
+        ("azure-d32s-tuned", "nfs://10.0.1.4/vol1?nconnect=8&privileged=true"),
+        ("azure-d8s-vf-idle", "/mnt/vol1"),
+        ("azure-e16s-krb5p", "/mnt/vol4"),
+        ("bare-metal", "/srv/scratch"),
+    ] {
+        let place = Place::new();
+        unpack(&place, host);
+        let ended = place.run(&["check", target, "--root", host, "--json"]);
+        let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
+        for check in json["checks"].as_array().expect("checks are a list") {
+            told.insert(check["id"].as_str().expect("an ID is text").to_owned());
+        }
+    }
+    // Only where there are local locks, and in a container with a limit.
+    told.extend(["mount.locks".to_owned(), "cpu.quota".to_owned()]);
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    let ids = rows.filter_map(|row| row.split('|').nth(1));
+    let documented: std::collections::BTreeSet<String> = ids
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .filter(|id| id.contains('.') || *id == "io_uring")
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(told, documented);
+}
 
 /// Captures the host that runs the test, as a user would.
 fn capture(place: &Place, name: &str) {
