@@ -1,15 +1,14 @@
 //! Everything that any output says about an experiment, computed once.
 
-use std::collections::BTreeMap;
-
-use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
-use workload::plan::{EngineChoice, TargetSpec};
+use metrics::run_record::{ExperimentRecord, Outcome};
+use workload::plan::{EngineChoice, Step, TargetSpec};
 
 use crate::bottleneck::{self, Known, LimitFinding};
 use crate::curve::{self, Curve};
 use crate::emulated::{self, EmulatedFindings};
 use crate::heat::{self, Heat};
 use crate::load_point::{self, Generator, LoadPoint};
+use crate::search::{self, Searched};
 use crate::series::{self, Series};
 use crate::steadiness::{self, Steadiness};
 use crate::summary::{self, Summary};
@@ -49,6 +48,8 @@ pub struct Findings {
     pub curves: Vec<Curve>,
     /// What time and repeats show of each load point, in the order of `load_points`.
     pub steadiness: Vec<Steadiness>,
+    /// What became of each search of the plan, in its order.
+    pub searches: Vec<Searched>,
     /// Each stream of each run over time.
     pub series: Vec<Series>,
     /// What limits each curve.
@@ -69,7 +70,7 @@ pub struct Findings {
 
 /// Analyses a record: same record, same findings, bit for bit.
 pub fn analyze(record: &ExperimentRecord) -> Findings {
-    let groups = by_load_point(&record.runs);
+    let groups = load_point::by_load_point(&record.runs);
     let generator = generator(record);
     let load_points: Vec<LoadPoint> =
         groups.iter().map(|group| load_point::load_point(group, generator)).collect();
@@ -101,6 +102,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         limits: bottleneck::limits(&load_points, &Known::of(record)),
         heats: heat::heats(&curves, &groups),
         curves,
+        searches: record.plan.searches().map(|s| search::searched(s, &load_points)).collect(),
         emulated: emulated::emulated(&record.plan.target, &load_points),
         witnessed: witness::witnessed(&record.runs),
         load_points,
@@ -126,41 +128,13 @@ impl Findings {
     }
 }
 
-/// What the runs of a load point have in common: variant, parameters, number of streams.
-type LoadPointKey<'a> = (&'a str, &'a [(String, String)], usize);
-
-/// The runs sorted into load points, repeats together whatever the order in which they were done.
-pub(crate) fn by_load_point(runs: &[RunRecord]) -> Vec<Vec<&RunRecord>> {
-    let mut places: BTreeMap<LoadPointKey<'_>, usize> = BTreeMap::new();
-    let mut groups: Vec<Vec<&RunRecord>> = Vec::new();
-    for record in runs {
-        let run = &record.run;
-        let key = (run.variant.as_str(), run.parameters.as_slice(), run.streams.len());
-        let place = *places.entry(key).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some(group) => group.push(record),
-            None => groups.push(vec![record]),
-        }
-    }
-    for group in &mut groups {
-        group.sort_by_key(|run| run.run.repeat);
-    }
-    groups
-}
-
 /// The environment's entry that holds the number of the host's processors.
 const CPU_COUNT: &str = "cpu.count";
 
-/// Blocking calls need a thread for each outstanding operation; those of a pinned worker share its
-/// processor. The null target blocks nobody.
 fn generator(record: &ExperimentRecord) -> Generator {
-    let plan = &record.plan;
-    let blocks = record.engine.engine == EngineChoice::Psync && plan.target != TargetSpec::Null;
     let count = record.environment.iter().find(|(name, _)| name == CPU_COUNT);
-    Generator {
-        processors: count.and_then(|(_, value)| value.parse().ok()).filter(|count| *count > 0),
-        threads_apart: blocks && !plan.pin,
-    }
+    let processors = count.and_then(|(_, value)| value.parse().ok()).filter(|count| *count > 0);
+    Generator::of(&record.plan, record.engine.engine, processors)
 }
 
 pub(crate) const fn engine_name(engine: EngineChoice) -> &'static str {
@@ -220,9 +194,11 @@ fn notes(record: &ExperimentRecord) -> Vec<String> {
                 .into(),
         ),
     }
-    let planned = record.plan.runs().count();
-    if record.runs.len() < planned {
-        notes.push(format!("{} of {planned} planned runs were begun.", record.runs.len()));
+    let planned = record.plan.known_runs().count();
+    let is_known = |index: u32| matches!(record.plan.step_of(index), Some(Step::Fixed(_)));
+    let begun = record.runs.iter().filter(|record| is_known(record.run.index)).count();
+    if begun < planned {
+        notes.push(format!("{begun} of {planned} planned runs were begun."));
     }
     notes
 }

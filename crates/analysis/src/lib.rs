@@ -27,6 +27,7 @@ pub mod load_point;
 pub mod outliers;
 pub mod overload;
 pub mod repeats;
+pub mod search;
 pub mod series;
 pub mod steadiness;
 pub mod steady;

@@ -1,11 +1,13 @@
 //! A load point: the runs at one queue depth or offered rate, each summarised, and all repeats
 //! together.
 
+use std::collections::BTreeMap;
+
 use metrics::run_record::{Outcome, RunRecord};
 use workload::arrival::Arrival;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
-use workload::plan::{Run, Stream};
+use workload::plan::{EngineChoice, Plan, Run, Stream, TargetSpec};
 
 use crate::connections::{self, ConnectionSummary};
 use crate::estimate::Estimate;
@@ -127,15 +129,22 @@ impl StreamSummary {
 
 /// What the operations were made with, as far as numbers depend on it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Generator {
+pub struct Generator {
     /// Processors of the host; `None` where the record does not say.
-    pub(crate) processors: Option<u32>,
+    pub processors: Option<u32>,
     /// A worker has a thread for each operation that may be outstanding, and these may run on
     /// different processors.
-    pub(crate) threads_apart: bool,
+    pub threads_apart: bool,
 }
 
 impl Generator {
+    /// Of `plan`, done with `engine`. Blocking calls need a thread for each outstanding operation;
+    /// those of a pinned worker share its processor. The null target blocks nobody.
+    pub fn of(plan: &Plan, engine: EngineChoice, processors: Option<u32>) -> Generator {
+        let blocks = engine == EngineChoice::Psync && plan.target != TargetSpec::Null;
+        Generator { processors, threads_apart: blocks && !plan.pin }
+    }
+
     /// How many processors one worker of `stream` can fill.
     fn processors_of_worker(&self, stream: &Stream) -> u32 {
         let threads = if self.threads_apart { stream.queue_depth } else { 1 };
@@ -225,8 +234,35 @@ impl RunMeasured {
     }
 }
 
+/// The load points of `runs`, in the order of their first runs.
+pub fn load_points(runs: &[RunRecord], generator: Generator) -> Vec<LoadPoint> {
+    by_load_point(runs).iter().map(|group| load_point(group, generator)).collect()
+}
+
+/// What the runs of a load point have in common: variant, parameters, number of streams.
+type LoadPointKey<'a> = (&'a str, &'a [(String, String)], usize);
+
+/// The runs sorted into load points, repeats together whatever the order in which they were done.
+pub(crate) fn by_load_point(runs: &[RunRecord]) -> Vec<Vec<&RunRecord>> {
+    let mut places: BTreeMap<LoadPointKey<'_>, usize> = BTreeMap::new();
+    let mut groups: Vec<Vec<&RunRecord>> = Vec::new();
+    for record in runs {
+        let run = &record.run;
+        let key = (run.variant.as_str(), run.parameters.as_slice(), run.streams.len());
+        let place = *places.entry(key).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(record),
+            None => groups.push(vec![record]),
+        }
+    }
+    for group in &mut groups {
+        group.sort_by_key(|run| run.run.repeat);
+    }
+    groups
+}
+
 /// Summarises the runs of one load point. At least one; all of the same variant and parameters.
-pub(crate) fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPoint {
+pub fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPoint {
     let run = &records[0].run;
     let mut runs = Vec::new();
     let mut all: Option<RunMeasured> = None;

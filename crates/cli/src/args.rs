@@ -249,6 +249,15 @@ pub(crate) struct ExperimentArguments {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeats: Option<u32>,
 
+    /// Repeat each load point until rate and response time are known within this, for example 2%.
+    ///
+    /// It is the half-width of the 95% intervals, between repeats, of the achieved rate and of the
+    /// mean response time. Load points are repeated in random order, those that are known well
+    /// enough no more; at least --repeats times (3), at most `run.repeats_max` times (10). What is
+    /// not known well enough even then is said, with exit code 1.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) until: Option<String>,
+
     /// How long operations run before the window begins, for example 5s.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) warm_up: Option<String>,

@@ -283,7 +283,7 @@ mod tests {
     }
 
     fn sample_run() -> Run {
-        sample_plan().runs().next().expect("a plan has runs").clone()
+        sample_plan().known_runs().next().expect("a plan has runs").clone()
     }
 
     fn sample_record() -> ExperimentRecord {

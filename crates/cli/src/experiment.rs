@@ -114,8 +114,8 @@ impl Written {
         }
         let mut assumed = Vec::new();
         let name = match (&arguments.profile, arguments.quick) {
-            (Some(name), true) if name == DEFAULT_PROFILE => QUICK_PROFILE,
-            (Some(name), _) => name.as_str(),
+            (Some(name), true) => experiment::quick_profile(name).unwrap_or(name),
+            (Some(name), false) => name.as_str(),
             (None, quick) => {
                 let name = if quick { QUICK_PROFILE } else { DEFAULT_PROFILE };
                 let why = "because no experiment is named (-w, -p)";
@@ -126,7 +126,7 @@ impl Written {
         Ok(Written {
             text: profiles::text(name)?.to_owned(),
             name: format!("profile:{name}"),
-            is_quick: name == QUICK_PROFILE,
+            is_quick: name.ends_with(experiment::QUICK),
             is_profile: true,
             laid_over: Vec::new(),
             assumed,
@@ -151,6 +151,7 @@ fn overrides(
     let seed = arguments.seed.map(|number| number.to_string());
     for (flag, key, value) in [
         ("--repeats", "run.repeats", &repeats),
+        ("--until", "run.until", &arguments.until),
         ("--warm-up", "run.warm_up", &arguments.warm_up),
         ("--measure", "run.measure", &arguments.measure),
         ("--interval", "run.interval", &arguments.interval),
@@ -177,7 +178,7 @@ fn quick(
     // A target that cannot be used is told when the plan is made.
     let target = target(arguments, &experiment).unwrap_or(TargetSpec::Null);
     let plan = resolve::resolve(&experiment, &written.name, target, &options)?;
-    let load_points = plan.runs().count().max(1) as u64;
+    let load_points = u64::from(plan.runs_max().max(1));
     let intervals = (QUICK_TOTAL_MS / load_points / QUICK_INTERVAL_MS)
         .clamp(*QUICK_INTERVALS.start(), *QUICK_INTERVALS.end());
     let phase = |key: &str, intervals: u64| {

@@ -14,7 +14,7 @@ use metrics::run_record::{EngineUsed, Outcome};
 use metrics::warning::Warning;
 use runner::event::{Event, Listener, ListenerError, Phase};
 use units::{Bytes, BytesPerSec, Nanos, print_duration};
-use workload::plan::{Plan, Run};
+use workload::plan::{Plan, Run, Step};
 
 use crate::terminal::{Terminal, wrapped};
 
@@ -27,7 +27,10 @@ pub(crate) struct Live {
     /// Of that, runs that ended.
     finished_ns: u64,
     runs_total: u32,
+    /// Said before what is known only as a bound, where there are searches.
+    at_most: &'static str,
     runs_started: u32,
+    plan: Plan,
     run: Option<Box<Run>>,
     phase: Phase,
     fill: Option<Fill>,
@@ -62,9 +65,11 @@ impl Live {
         Live {
             terminal: *terminal,
             bar,
-            plan_ns: plan.runs().map(|run| run.phases.total_ns()).sum(),
+            plan_ns: u64::try_from(plan.time_max().as_nanos()).unwrap_or(u64::MAX),
             finished_ns: 0,
-            runs_total: u32::try_from(plan.runs().count()).expect("a plan has below 2^32 runs"),
+            runs_total: plan.runs_max(),
+            at_most: if plan.searches().next().is_some() { "at most " } else { "" },
+            plan: plan.clone(),
             runs_started: 0,
             run: None,
             phase: Phase::Prepare,
@@ -96,19 +101,41 @@ impl Live {
         self.show_position(
             done_ns,
             format!(
-                "run {} of {}, {}, {} left",
+                "run {} of {at_most}{}, {}, {at_most}{} left",
                 self.runs_started,
                 self.runs_total,
                 phase_words(self.phase),
-                whole_seconds(left)
+                whole_seconds(left),
+                at_most = self.at_most,
             ),
         );
     }
 
+    /// A search may have ended before its largest number of runs: what it left out is not to come.
+    fn skip_to(&mut self, run: &Run) {
+        let begun = |step: &&Step| match step {
+            Step::Fixed(fixed) => fixed.index < run.index,
+            Step::Search(search) => search.template.index + search.runs_max <= run.index,
+        };
+        self.finished_ns = self.plan.steps.iter().take_while(begun).map(Step::time_max_ns).sum();
+        if let Some(Step::Search(search)) = self.plan.step_of(run.index) {
+            let before = u64::from(run.index - search.template.index);
+            self.finished_ns += before * run.phases.total_ns();
+        }
+        let left_out = run.index.saturating_sub(self.runs_started);
+        self.runs_total = self.plan.runs_max().saturating_sub(left_out);
+    }
+
     fn run_started(&mut self, run: &Run) {
+        self.skip_to(run);
         self.runs_started += 1;
-        let mut text =
-            format!("\nrun {} of {}: {}", self.runs_started, self.runs_total, run.load_point());
+        let mut text = format!(
+            "\nrun {} of {}{}: {}",
+            self.runs_started,
+            self.at_most,
+            self.runs_total,
+            run.load_point()
+        );
         if run.repeat > 0 {
             let _ = write!(text, ", repeat {}", run.repeat + 1);
         }

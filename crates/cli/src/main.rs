@@ -20,6 +20,7 @@ mod live;
 mod named_target;
 mod plan_text;
 mod refusal;
+mod search_text;
 mod terminal;
 mod volume_args;
 

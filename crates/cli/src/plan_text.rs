@@ -10,9 +10,10 @@ use std::time::Duration;
 use units::{Bytes, OpsPerSec, print_duration};
 use workload::arrival::Arrival;
 use workload::pattern::AccessPattern;
-use workload::plan::{FileSet, Plan, Run, Stream, TargetSpec, WeightedSize};
+use workload::plan::{FileSet, Plan, Run, Step, Stream, TargetSpec, WeightedSize};
 
 use crate::live::{engine_name, whole_seconds};
+use crate::search_text::search_lines;
 use crate::terminal::wrapped;
 
 /// The whole plan. `space` are lines of the head about the target's directory; `processors` are
@@ -36,15 +37,17 @@ pub(crate) fn plan_text(plan: &Plan, space: &str, processors: usize) -> String {
         }
     }
     out.push_str(space);
-    let total: u64 = plan.runs().map(|run| run.phases.total_ns()).sum();
-    let runs = plan.runs().count();
-    let time = whole_seconds(Duration::from_nanos(total));
+    let time = whole_seconds(plan.time_max());
     let after = if space.is_empty() { "" } else { ", not counting the fill" };
-    head(&mut out, "runs", &format!("{runs}, {time} in all{after}"));
+    let at_most = if plan.searches().next().is_some() { "at most " } else { "" };
+    head(&mut out, "runs", &format!("{at_most}{}, {time} in all{after}", plan.runs_max()));
     out.push('\n');
     let mut described = BTreeMap::new();
-    for run in plan.runs() {
-        run_lines(&mut out, run, &mut described);
+    for step in &plan.steps {
+        match step {
+            Step::Fixed(run) => run_lines(&mut out, run, &mut described),
+            Step::Search(search) => search_lines(&mut out, search),
+        }
     }
     out
 }
@@ -60,7 +63,7 @@ fn pin_words(plan: &Plan, processors: usize) -> String {
 /// of the run with the most workers. Nothing is known of no processors.
 pub(crate) fn crowding(plan: &Plan, processors: usize) -> Option<String> {
     let of_run = |run: &Run| run.streams.iter().map(|stream| u64::from(stream.workers)).sum();
-    let workers: u64 = plan.runs().map(of_run).max()?;
+    let workers: u64 = plan.model_runs().map(of_run).max()?;
     let processors = processors as u64;
     (plan.pin && processors > 0 && workers > processors)
         .then(|| format!("{workers} workers share {}", count_words(processors, "processor")))
@@ -98,11 +101,11 @@ fn run_lines<'p>(out: &mut String, run: &'p Run, described: &mut BTreeMap<&'p st
     }
 }
 
-const TEXT_WIDTH: usize = 74;
+pub(crate) const TEXT_WIDTH: usize = 74;
 
 /// A stream's operations. What the load point names is not repeated, so that all load points of a
 /// sweep have the same description.
-fn stream_words(stream: &Stream, run: &Run) -> String {
+pub(crate) fn stream_words(stream: &Stream, run: &Run) -> String {
     let named = |key: &str| {
         let of_stream = format!("{}.{key}", stream.name);
         run.parameters.iter().any(|(name, _)| name == key || *name == of_stream)

@@ -10,16 +10,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use analysis::load_point::{self, Generator};
 use analysis::witness::Told;
 use engine::drive::Stop;
 use engine::run::RunEnd;
 use metrics::interval::Interval;
-use metrics::run_record::Outcome;
+use metrics::run_record::{Outcome, RunRecord};
 use metrics::warning::Warning;
 use target::directory::TargetDirectory;
 use target::fill::FillError;
 use target::refusal::Refusal;
-use workload::plan::{Plan, Run};
+use workload::plan::{Plan, Run, Step};
+use workload::search::Search;
 
 use crate::announce::Announcer;
 use crate::event::{Event, Listener, ListenerError, Phase};
@@ -35,6 +37,8 @@ const STEAL_NOISY: f64 = 0.01;
 pub struct Host<'a> {
     /// The host's memory, in bytes, if it is known.
     pub memory_bytes: Option<u64>,
+    /// Its processors, if they are known.
+    pub processors: Option<u32>,
     /// The share of the host's processor time that the hypervisor took since it was last asked, 0
     /// to 1.
     pub steal_since_last: &'a mut dyn FnMut() -> Option<f64>,
@@ -134,6 +138,38 @@ struct Ended {
     go_on: bool,
 }
 
+/// A run that ended, with what a search reads of it.
+struct Recorded {
+    record: RunRecord,
+    go_on: bool,
+}
+
+/// The runs of a plan that failed.
+#[derive(Default)]
+struct Failures {
+    count: u32,
+    first: Option<String>,
+}
+
+impl Failures {
+    fn count(&mut self, run: &Run, outcome: &Outcome) {
+        if let Outcome::Failed { reason } = outcome {
+            self.count += 1;
+            self.first.get_or_insert_with(|| format!("{}: {reason}", run.load_point()));
+        }
+    }
+
+    fn into_outcome(self) -> Outcome {
+        match (self.first, self.count) {
+            (None, _) => Outcome::Done,
+            (Some(first), 1) => Outcome::Failed { reason: first },
+            (Some(first), count) => {
+                Outcome::Failed { reason: format!("{count} runs failed; {first}") }
+            }
+        }
+    }
+}
+
 /// What is needed to do the runs of a plan.
 struct Conductor<'c, 'h, 'a> {
     fleet: &'c mut dyn Fleet,
@@ -149,54 +185,95 @@ impl Conductor<'_, '_, '_> {
             FleetError::Refused(refusal) => ConductError::Refused(refusal),
             error => ConductError::Fleet(error),
         })?;
+        let generator = Generator::of(plan, used.engine, self.host.processors);
         self.announcer.tell(&Event::EngineChosen(used));
-        let (mut failed, mut first_failure) = (0, None);
-        for run in plan.runs() {
-            if self.stop.is_requested() {
-                return Ok(Outcome::Interrupted);
-            }
-            if self.announcer.failure().is_some() {
-                break;
-            }
-            let ended = self.do_run(run);
-            if let Outcome::Failed { reason } = &ended.outcome {
-                failed += 1;
-                first_failure.get_or_insert_with(|| format!("{}: {reason}", run.load_point()));
-            }
-            if ended.outcome == Outcome::Interrupted {
-                return Ok(Outcome::Interrupted);
-            }
-            if !ended.go_on {
-                break;
+        let mut failures = Failures::default();
+        for step in &plan.steps {
+            let go_on = match step {
+                Step::Fixed(run) => self.go_through(run, &mut failures, None),
+                Step::Search(search) => self.do_search(search, generator, &mut failures),
+            };
+            match go_on {
+                ControlFlow::Continue(()) => {}
+                ControlFlow::Break(Some(outcome)) => return Ok(outcome),
+                ControlFlow::Break(None) => break,
             }
         }
-        Ok(match first_failure {
-            None => Outcome::Done,
-            Some(first) if failed == 1 => Outcome::Failed { reason: first },
-            Some(first) => Outcome::Failed { reason: format!("{failed} runs failed; {first}") },
-        })
+        Ok(failures.into_outcome())
+    }
+
+    /// The runs of a search, each decided from those before it.
+    fn do_search(
+        &mut self,
+        search: &Search,
+        generator: Generator,
+        failures: &mut Failures,
+    ) -> ControlFlow<Option<Outcome>> {
+        let mut records: Vec<RunRecord> = Vec::new();
+        while let Some(run) =
+            analysis::search::next(search, &load_point::load_points(&records, generator))
+        {
+            self.go_through(&run, failures, Some(&mut records))?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// One run with what it means for the plan; breaks with the plan's outcome, or with none where
+    /// nothing further is begun.
+    fn go_through(
+        &mut self,
+        run: &Run,
+        failures: &mut Failures,
+        records: Option<&mut Vec<RunRecord>>,
+    ) -> ControlFlow<Option<Outcome>> {
+        if self.stop.is_requested() {
+            return ControlFlow::Break(Some(Outcome::Interrupted));
+        }
+        if self.announcer.failure().is_some() {
+            return ControlFlow::Break(None);
+        }
+        let ended = self.do_run(run, records.is_some());
+        failures.count(run, &ended.record.outcome);
+        let (outcome, go_on) = (ended.record.outcome.clone(), ended.go_on);
+        if let Some(records) = records {
+            records.push(ended.record);
+        }
+        match (outcome, go_on) {
+            (Outcome::Interrupted, _) => ControlFlow::Break(Some(Outcome::Interrupted)),
+            (_, true) => ControlFlow::Continue(()),
+            (_, false) => ControlFlow::Break(None),
+        }
     }
 
     /// One run, from its first event to its last.
-    fn do_run(&mut self, run: &Run) -> Ended {
+    fn do_run(&mut self, run: &Run, keep: bool) -> Recorded {
         let started_unix_ms = unix_ms(SystemTime::now());
         self.announcer.tell(&Event::RunStarted { run: Box::new(run.clone()), started_unix_ms });
         self.warn_of_what_is_known(run);
         // From here on only what is taken during the run counts.
         (self.host.steal_since_last)();
 
-        let mut progress = Progress::begin(run, self.announcer);
+        let mut progress = Progress::begin(run, keep, self.announcer);
         // Ending this run must not end the plan.
         let stop = Arc::new(Stop::below(Arc::clone(self.stop)));
         let end = self.fleet.run(run, &stop, &mut |interval| progress.take(interval));
-        let (too_many_failed, told) = (progress.too_many_failed, progress.told);
+        let Progress { too_many_failed, told, intervals, .. } = progress;
 
         let end = end.map(|end| self.hear_witness(run, end, &told)).map(|end| self.look_again(end));
         let ended = judge(end, too_many_failed.as_deref());
         self.warn_of_what_was_seen(run, &ended);
         let outcome = ended.outcome.clone();
         self.announcer.tell(&Event::RunFinished { run_index: run.index, outcome });
-        ended
+        let record = RunRecord {
+            run: run.clone(),
+            started_unix_ms,
+            intervals: intervals.unwrap_or_default(),
+            // Warnings and the witness decide nothing.
+            warnings: Vec::new(),
+            witness: None,
+            outcome: ended.outcome,
+        };
+        Recorded { record, go_on: ended.go_on }
     }
 
     /// What an independent witness counted is kept; where it counted otherwise than we did, the run
@@ -283,17 +360,20 @@ struct Progress<'p, 'a> {
     told: Told,
     /// The reason for which the run was ended because of them.
     too_many_failed: Option<String>,
+    /// What was measured, where a search decides by it.
+    intervals: Option<Vec<Interval>>,
     announcer: &'p mut Announcer<'a>,
 }
 
 impl<'p, 'a> Progress<'p, 'a> {
-    fn begin(run: &Run, announcer: &'p mut Announcer<'a>) -> Progress<'p, 'a> {
+    fn begin(run: &Run, keep: bool, announcer: &'p mut Announcer<'a>) -> Progress<'p, 'a> {
         let mut progress = Progress {
             run_index: run.index,
             window: run.phases.window(),
             tolerance: Tolerance::new(run.tolerated_errors),
             told: Told::default(),
             too_many_failed: None,
+            intervals: keep.then(Vec::new),
             announcer,
         };
         let phase = if progress.window.0 == 0 { Phase::Measure } else { Phase::WarmUp };
@@ -310,6 +390,9 @@ impl<'p, 'a> Progress<'p, 'a> {
         let next = interval.index + 1;
         let tolerated = self.tolerance.count(&interval);
         self.told.add(&interval);
+        if let Some(intervals) = &mut self.intervals {
+            intervals.push(interval.clone());
+        }
         let interval = Box::new(interval);
         self.announcer.tell(&Event::Interval { run_index: self.run_index, interval });
         let (first, end) = self.window;

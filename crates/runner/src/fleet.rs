@@ -154,8 +154,8 @@ fn place(directory: Option<&TargetDirectory>) -> Result<Place, Refusal> {
 
 /// What the probe tries: the first stream's files, at the plan's largest queue depth.
 fn trial(plan: &Plan, directory: &std::path::Path) -> Option<Trial> {
-    let stream = plan.runs().next()?.streams.first()?;
-    let streams = plan.runs().flat_map(|run| &run.streams);
+    let stream = plan.model_streams().next()?;
+    let streams = plan.model_streams();
     Some(Trial {
         access: FileAccess {
             paths: engine::place::file_paths(directory, stream),

@@ -9,11 +9,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use analysis::load_point::{Generator, load_points};
 use engine::worker::Plain;
 use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
 use target::{Completion, Target, TargetError, Wait};
 use workload::op::Op;
-use workload::plan::{EngineChoice, Plan, Run};
+use workload::plan::{EngineChoice, Plan, Run, Step};
 use workload::random;
 
 pub use crate::lanes::NotReturned;
@@ -75,12 +76,27 @@ pub fn experiment_of(
     mut simulate: impl FnMut(&Run, u64) -> RunRecord,
 ) -> ExperimentRecord {
     let mut started_unix_ms = 0;
-    let mut runs = Vec::new();
-    for run in plan.runs() {
+    let mut runs: Vec<RunRecord> = Vec::new();
+    let mut simulate = |run: &Run| {
         let mut record = simulate(run, random::derive(seed, u64::from(run.index)));
         record.started_unix_ms = started_unix_ms;
         started_unix_ms += run.phases.total_ns() / 1_000_000 + BETWEEN_RUNS_MS;
-        runs.push(record);
+        record
+    };
+    let generator = Generator::of(plan, EngineChoice::IoUring, None);
+    for step in &plan.steps {
+        let before = runs.len();
+        match step {
+            Step::Fixed(run) => runs.push(simulate(run)),
+            // As the runner does it.
+            Step::Search(search) => {
+                while let Some(run) =
+                    analysis::search::next(search, &load_points(&runs[before..], generator))
+                {
+                    runs.push(simulate(&run));
+                }
+            }
+        }
     }
     ExperimentRecord {
         id: format!("simulated-{seed}"),

@@ -14,7 +14,10 @@ use crate::Error;
 
 /// Version of the manifest's format. A field that old readers may ignore is added without raising
 /// it; old readers refuse a higher version; a manifest is never rewritten.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
+/// The version that is written where a plan needs nothing newer: what can be read by older tools
+/// stays readable for them.
+const VERSION_WITHOUT_SEARCHES: u32 = 1;
 
 /// What a manifest says.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +57,11 @@ fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Older tools know no searches, and refuse a plan with one by its version.
+fn version_of(plan: &Plan) -> u32 {
+    if plan.searches().next().is_some() { VERSION } else { VERSION_WITHOUT_SEARCHES }
+}
+
 /// Writes the manifest of record `id` durably.
 pub(crate) fn write(
     path: &Path,
@@ -62,9 +70,10 @@ pub(crate) fn write(
     environment: &[(String, String)],
     started_unix_ms: u64,
 ) -> Result<(), Error> {
+    let schema_version = version_of(plan);
     let plan = plan_json(plan);
     let file = ManifestFile {
-        schema_version: VERSION,
+        schema_version,
         id: id.to_owned(),
         started_unix_ms,
         environment: environment.to_vec(),

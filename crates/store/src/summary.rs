@@ -79,7 +79,8 @@ impl Summary {
     fn fill(&mut self, directory: &Path) -> Result<(), Error> {
         let manifest = manifest::read(&directory.join(MANIFEST))?;
         self.target = manifest.plan.target.in_words();
-        self.runs_planned = u32::try_from(manifest.plan.runs().count()).unwrap_or(u32::MAX);
+        self.runs_planned = manifest.plan.runs_max();
+        let has_search = manifest.plan.searches().next().is_some();
         self.name = manifest.plan.name;
         self.source = manifest.plan.source;
         self.plan_hash = manifest.plan_hash;
@@ -93,6 +94,10 @@ impl Summary {
                 offset_bytes: raw.offset_bytes,
                 reason: reason.to_owned(),
             })?;
+        }
+        // How many runs a search has is known when it has ended.
+        if has_search && self.outcome == Some(Outcome::Done) {
+            self.runs_planned = self.runs.len() as u32;
         }
         Ok(())
     }

@@ -307,7 +307,7 @@ fn damaged_records_are_listed_as_such_and_name_the_file_and_the_remedy() {
         }),
         ("manifest.json", "newer fourcorners", &|path| {
             let text = fs::read_to_string(path).unwrap();
-            let newer = text.replace("\"schema_version\": 1", "\"schema_version\": 2");
+            let newer = text.replace("\"schema_version\": 1", "\"schema_version\": 3");
             assert_ne!(newer, text);
             fs::write(path, newer).unwrap();
         }),

@@ -40,7 +40,7 @@ pub struct Wanted {
 impl Wanted {
     /// What `plan` needs.
     pub fn by(plan: &Plan) -> Wanted {
-        let direct = plan.runs().flat_map(|run| &run.streams).filter(|stream| stream.direct);
+        let direct = plan.model_streams().filter(|stream| stream.direct);
         Wanted {
             file_sets: plan.file_sets(),
             data_seed: plan.data_seed,

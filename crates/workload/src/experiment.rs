@@ -24,6 +24,8 @@ pub struct Experiment {
     pub target: Option<String>,
     /// Settings of `[run]`, with those of the command line.
     pub run: Vec<Setting>,
+    /// Settings of `[search]`, with those of the command line.
+    pub search: Vec<Setting>,
     /// The streams in the file's order.
     pub streams: Vec<StreamSettings>,
     /// The variants in the file's order; none means one run of the streams as they are.
@@ -86,12 +88,30 @@ pub const PROFILES: &[(&str, &str)] = &[
          depths; under three minutes",
     ),
     ("four-corners-quick", "the same four corners, rougher, within 30 seconds"),
+    (
+        "curve",
+        "response time against achieved rate: 8 KiB random and 64 KiB sequential reads, over queue \
+         depths until more brings no more, then with Poisson arrivals at shares of that rate; \
+         about three minutes",
+    ),
+    ("curve-quick", "the same curves, rougher, within a minute"),
 ];
+
+/// What the name of a built-in experiment's rougher form ends with.
+pub const QUICK: &str = "-quick";
+
+/// The rougher form of a built-in experiment, where it has one.
+pub fn quick_profile(name: &str) -> Option<&'static str> {
+    let names = PROFILES.iter().map(|(name, _)| *name);
+    names.into_iter().find(|quick| quick.strip_suffix(QUICK) == Some(name))
+}
 
 /// The text of a built-in experiment.
 pub fn profile(name: &str) -> Option<&'static str> {
     Some(match name {
         "four-corners" => include_str!("../profiles/four-corners.toml"),
+        "curve" => include_str!("../profiles/curve.toml"),
+        "curve-quick" => include_str!("../profiles/curve-quick.toml"),
         "four-corners-quick" => include_str!("../profiles/four-corners-quick.toml"),
         _ => return None,
     })
@@ -179,6 +199,7 @@ impl Walk<'_, '_> {
             name: String::new(),
             target: None,
             run: Vec::new(),
+            search: Vec::new(),
             streams: Vec::new(),
             variants: Vec::new(),
             overrides: Vec::new(),
@@ -187,7 +208,10 @@ impl Walk<'_, '_> {
         let mut own: Vec<Setting> = Vec::new();
         for (key, node) in entries(tree.get_ref()) {
             match key.get_ref().as_ref() {
-                "run" => experiment.run = self.run(key, node),
+                "run" => experiment.run = self.section(key, node, Section::Run, "[run]"),
+                "search" => {
+                    experiment.search = self.section(key, node, Section::Search, "[search]");
+                }
                 "stream" => experiment.streams = self.streams(key, node),
                 "variant" => experiment.variants = self.variants(key, node),
                 _ => own.extend(self.setting(key, node, &[Section::Experiment], "the top level")),
@@ -210,13 +234,17 @@ impl Walk<'_, '_> {
         experiment
     }
 
-    fn run(
+    /// `[run]` or `[search]`, which is its title.
+    fn section(
         &mut self,
         key: &Spanned<std::borrow::Cow<'_, str>>,
         node: &Spanned<DeValue<'_>>,
+        section: Section,
+        title: &str,
     ) -> Vec<Setting> {
-        let Some(table) = self.table(key, node, "a table: [run]") else { return Vec::new() };
-        self.settings(table, &[Section::Run], "[run]")
+        let form = format!("a table: {title}");
+        let Some(table) = self.table(key, node, &form) else { return Vec::new() };
+        self.settings(table, &[section], title)
     }
 
     fn streams(
@@ -246,10 +274,10 @@ impl Walk<'_, '_> {
             let named_well = !name.is_empty()
                 && name.len() <= 40
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-            if !named_well || name == "run" || name == "stream" {
+            if !named_well || ["run", "search", "stream"].contains(&name) {
                 self.problems.push(place.diagnostic(
                     "a stream cannot have this name; its files are named after it",
-                    "up to 40 letters, digits, `-` and `_`, but not `run` or `stream`",
+                    "up to 40 letters, digits, `-` and `_`, but not `run`, `search` or `stream`",
                 ));
             } else if let Some(same) = streams.iter().find(|s| s.name.eq_ignore_ascii_case(name)) {
                 self.problems.push(place.diagnostic(
@@ -409,7 +437,7 @@ pub(crate) fn unknown_key(
 ) -> Diagnostic {
     let known = || {
         let tables: &[&str] = match sections {
-            [Section::Experiment] => &["run", "stream", "variant"],
+            [Section::Experiment] => &["run", "search", "stream", "variant"],
             _ => &[],
         };
         let rows = keys::KEYS.iter().filter(|key| sections.contains(&key.section));
@@ -423,6 +451,7 @@ pub(crate) fn unknown_key(
     wrong.hint = match elsewhere.map(|key| key.section) {
         Some(Section::Experiment) => Some(format!("`{name}` stands at the top of the file")),
         Some(Section::Run) => Some(format!("`{name}` belongs to [run]")),
+        Some(Section::Search) => Some(format!("`{name}` belongs to [search]")),
         Some(Section::Stream) => Some(format!("`{name}` belongs to [stream.NAME]")),
         Some(Section::Variant) => Some(format!("`{name}` belongs to [[variant]]")),
         None => did_you_mean(name, known()),

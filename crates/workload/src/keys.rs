@@ -29,6 +29,8 @@ pub enum Section {
     Experiment,
     /// `[run]`
     Run,
+    /// `[search]`
+    Search,
     /// `[stream.NAME]`; a `[[variant]]` takes these keys too.
     Stream,
     /// `[[variant]]`
@@ -96,7 +98,7 @@ pub enum Presence {
 }
 
 use Presence::{Absent, Default, Required};
-use Section::{Experiment, Run, Stream, Variant};
+use Section::{Experiment, Run, Search, Stream, Variant};
 
 const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3600 * SECOND;
@@ -116,6 +118,9 @@ pub(crate) const THINK_TIME: Kind = Kind::Duration { min_ns: 0, max_ns: HOUR };
 pub(crate) const HOT_SHARE: Kind = Kind::Share { min_permille: 1, max_permille: 999 };
 /// What a compressor or a deduplicator can remove; above 95 % a tile has no room for its stamp.
 const REDUCIBLE: Kind = Kind::Share { min_permille: 0, max_permille: 950 };
+
+/// Methods of a search.
+const SEARCH_METHODS: &[&str] = &["queue-depth", "offered-rate", "curve"];
 
 /// The keys, in the order in which the reference shows them.
 pub const KEYS: &[Key] = &[
@@ -179,6 +184,27 @@ pub const KEYS: &[Key] = &[
         example: "3",
     },
     Key {
+        name: "until",
+        section: Run,
+        kind: Kind::Share { min_permille: 1, max_permille: 500 },
+        presence: Absent("as many repeats as `repeats` says"),
+        sweep: false,
+        doc: "Repeat each load point until its achieved rate and its mean response time are known \
+              within this (the half-width of their 95 % intervals between repeats). Done in blocks \
+              in random order, each of the load points that still need it; at least `repeats` of \
+              them (3 where that is not written), at most `repeats_max`.",
+        example: "\"2%\"",
+    },
+    Key {
+        name: "repeats_max",
+        section: Run,
+        kind: Kind::Count { min: 1, max: 1000 },
+        presence: Default("10"),
+        sweep: false,
+        doc: "With `until`: how often a load point is measured at most.",
+        example: "10",
+    },
+    Key {
         name: "seed",
         section: Run,
         kind: Kind::Count { min: 0, max: u64::MAX >> 1 },
@@ -227,6 +253,69 @@ pub const KEYS: &[Key] = &[
         doc: "Connections of this process to an NFS export (`nfs://`) or to the emulated volume, \
               dealt out over the workers. Those of a mount are set when it is mounted.",
         example: "[1, 4, 16]",
+    },
+    Key {
+        name: "method",
+        section: Search,
+        kind: Kind::Word(SEARCH_METHODS),
+        presence: Absent("no search: every load point is known beforehand"),
+        sweep: false,
+        doc: "What is looked for, for each load point of the sweeps. `queue-depth`: the closed \
+              curve, 1 operation outstanding and then twice as many again and again, up to the \
+              queue depth of the stream, until more brings no more; then depths between, where \
+              the curve bends. `offered-rate`: the open curve, Poisson arrivals at shares of the \
+              largest rate that a ladder of queue depths finds, which is not refined. `curve`: \
+              both curves. There is one stream then, and it is `closed`.",
+        example: "\"curve\"",
+    },
+    Key {
+        name: "gain_min",
+        section: Search,
+        kind: Kind::Share { min_permille: 1, max_permille: 1000 },
+        presence: Default("\"5%\""),
+        sweep: false,
+        doc: "The ladder of queue depths ends when two doublings in a row each raise the achieved \
+              rate by less than this.",
+        example: "\"5%\"",
+    },
+    Key {
+        name: "response_time_max",
+        section: Search,
+        kind: Kind::Duration { min_ns: 1000, max_ns: HOUR },
+        presence: Absent("no objective"),
+        sweep: false,
+        doc: "The objective for the mean response time: the first load point above it is the last \
+              of its curve.",
+        example: "\"5ms\"",
+    },
+    Key {
+        name: "refine",
+        section: Search,
+        kind: Kind::Count { min: 0, max: 100 },
+        presence: Default("3"),
+        sweep: false,
+        doc: "At most so many queue depths between those of the ladder, where the curve bends.",
+        example: "3",
+    },
+    Key {
+        name: "load_points",
+        section: Search,
+        kind: Kind::Count { min: 1, max: 100 },
+        presence: Default("10"),
+        sweep: false,
+        doc: "Load points of the open curve up to the largest rate that the ladder found, evenly \
+              spaced: 10 are at 10 %, 20 %, and so on, to 100 % of it.",
+        example: "10",
+    },
+    Key {
+        name: "beyond",
+        section: Search,
+        kind: Kind::Count { min: 0, max: 100 },
+        presence: Default("2"),
+        sweep: false,
+        doc: "Load points of the open curve above that rate, as far apart. The first that is more \
+              than the target takes is the last.",
+        example: "2",
     },
     Key {
         name: "read",
@@ -294,7 +383,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { min: 1, max: 4096 },
         presence: Required,
         sweep: true,
-        doc: "The limit on outstanding operations of each worker.",
+        doc: "The limit on outstanding operations of each worker. With `[search]`, the deepest \
+              that is tried.",
         example: "[1, 4, 16]",
     },
     Key {

@@ -6,7 +6,8 @@
 //! splitting *i*, a failure is replayed by its number, and data is verified without being stored.
 //!
 //! Reading order: [`experiment`] (what a user wrote; [`keys`] is the table of what can be written),
-//! [`resolve`] (from there to a plan), [`plan`] (the resolved types that flow), [`op`] (one
+//! [`resolve`] (from there to a plan), [`plan`] (the resolved types that flow), [`search`] (runs that are
+//! decided from what was measured), [`op`] (one
 //! operation and the stream of them), [`pattern`], [`mix`], [`arrival`], [`data`].
 
 pub mod arrival;
@@ -27,5 +28,7 @@ mod reader;
 pub mod reference;
 pub mod resolve;
 pub mod schema;
+pub mod search;
+mod searching;
 mod sweep;
 pub mod value;

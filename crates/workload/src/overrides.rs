@@ -35,7 +35,7 @@ impl Override {
     }
 }
 
-const FORM: &str = "KEY=VALUE[,VALUE…], STREAM.KEY=VALUE or run.KEY=VALUE";
+const FORM: &str = "KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE or search.KEY=VALUE";
 
 /// Lays `overrides` over the experiment, later ones over earlier ones.
 pub(crate) fn apply(
@@ -55,9 +55,14 @@ pub(crate) fn apply(
         let mut reader = Reader { source: &source, problems: &mut *problems };
         let choices = reader.choices(place.key, &node);
         let setting = Setting { key: place.key, choices, place: source.place(place.written) };
-        if place.key.section == Section::Run {
-            experiment.run.retain(|other| other.key.name != place.key.name);
-            experiment.run.push(setting);
+        let of_section = match place.key.section {
+            Section::Run => Some(&mut experiment.run),
+            Section::Search => Some(&mut experiment.search),
+            Section::Experiment | Section::Stream | Section::Variant => None,
+        };
+        if let Some(settings) = of_section {
+            settings.retain(|other| other.key.name != place.key.name);
+            settings.push(setting);
         } else {
             experiment.overrides.retain(|other| {
                 other.setting.key.name != place.key.name || other.stream != place.stream
@@ -111,10 +116,13 @@ fn destination<'t>(
     if parts.len() > 1 && parts[0].0 == "run" {
         section = Section::Run;
         parts.remove(0);
+    } else if parts.len() > 1 && parts[0].0 == "search" {
+        section = Section::Search;
+        parts.remove(0);
     } else if parts.len() > 1 && experiment.streams.iter().any(|s| s.name == parts[0].0) {
         stream = Some(parts.remove(0).0.to_owned());
     } else if parts.len() > 1 && keys::key(Section::Stream, parts[0].0).is_none() {
-        let names = || experiment.streams.iter().map(|s| s.name.as_str()).chain(["run"]);
+        let names = || experiment.streams.iter().map(|s| s.name.as_str()).chain(["run", "search"]);
         let known: Vec<&str> = names().collect();
         let place = source.place(parts[0].1.clone());
         let mut wrong = place.diagnostic("there is no such stream", known.join(", "));
@@ -124,10 +132,16 @@ fn destination<'t>(
     }
     let (name, span) = parts.remove(0);
     let Some(key) = keys::key(section, name) else {
-        let title = if section == Section::Run { "[run]" } else { "a stream" };
+        let title = match section {
+            Section::Run => "[run]",
+            Section::Search => "[search]",
+            _ => "a stream",
+        };
         let mut wrong = unknown_key(&source.place(span), name, &[section], title);
         if section == Section::Stream && keys::key(Section::Run, name).is_some() {
             wrong.hint = Some(format!("keys of [run] are set with `run.{name}=…`"));
+        } else if section == Section::Stream && keys::key(Section::Search, name).is_some() {
+            wrong.hint = Some(format!("keys of [search] are set with `search.{name}=…`"));
         }
         problems.push(wrong);
         return None;

@@ -10,6 +10,7 @@ use crate::arrival::Arrival;
 use crate::data::{DataPattern, TileMaker};
 use crate::pattern::AccessPattern;
 use crate::random;
+use crate::search::Search;
 
 /// The whole of what `run` will do, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -156,13 +157,14 @@ pub enum EngineChoice {
     NfsClient,
 }
 
-/// One step of a plan. A later step kind, `Search`, emits runs from what was measured; each is a
-/// stored [`Run`] too.
+/// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     /// A run that is known beforehand.
     Fixed(Run),
+    /// Runs that are decided from what was measured; each is a stored [`Run`] too.
+    Search(Search),
 }
 
 /// One load point, one repeat.
@@ -330,10 +332,46 @@ impl FileSet {
 }
 
 impl Plan {
-    /// The runs in order (a `Search` step will not be known beforehand).
-    pub fn runs(&self) -> impl Iterator<Item = &Run> {
-        self.steps.iter().map(|step| match step {
-            Step::Fixed(run) => run,
+    /// The runs that are known beforehand, in order. Those of a search are not among them.
+    pub fn known_runs(&self) -> impl Iterator<Item = &Run> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Fixed(run) => Some(run),
+            Step::Search(_) => None,
+        })
+    }
+
+    /// The searches, in order.
+    pub fn searches(&self) -> impl Iterator<Item = &Search> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Fixed(_) => None,
+            Step::Search(search) => Some(search),
+        })
+    }
+
+    /// Runs that stand for all that the plan may do: those that are known, and for each search
+    /// those with the largest needs. For files, memory, threads and the engine.
+    pub fn model_runs(&self) -> impl Iterator<Item = &Run> {
+        self.steps.iter().flat_map(|step| match step {
+            Step::Fixed(run) => std::slice::from_ref(run),
+            Step::Search(search) => search.model_runs(),
+        })
+    }
+
+    /// The streams of [`Plan::model_runs`].
+    pub fn model_streams(&self) -> impl Iterator<Item = &Stream> {
+        self.model_runs().flat_map(|run| &run.streams)
+    }
+
+    /// How many runs there will be: exactly where all are known, else at most.
+    pub fn runs_max(&self) -> u32 {
+        self.steps.iter().map(Step::runs_max).fold(0, u32::saturating_add)
+    }
+
+    /// The step that the run of this index belongs to.
+    pub fn step_of(&self, run_index: u32) -> Option<&Step> {
+        self.steps.iter().find(|step| match step {
+            Step::Fixed(run) => run.index == run_index,
+            Step::Search(search) => search.owns(run_index),
         })
     }
 
@@ -341,7 +379,7 @@ impl Plan {
     /// with different numbers of them share the larger set.
     pub fn file_sets(&self) -> Vec<FileSet> {
         let mut sets: Vec<FileSet> = Vec::new();
-        for wanted in self.runs().flat_map(|run| &run.streams).map(Stream::file_set) {
+        for wanted in self.model_streams().map(Stream::file_set) {
             let same = |set: &&mut FileSet| **set == FileSet { files: set.files, ..wanted.clone() };
             match sets.iter_mut().find(same) {
                 Some(set) => set.files = set.files.max(wanted.files),
@@ -416,10 +454,31 @@ impl Run {
     }
 }
 
+impl Step {
+    /// How many runs it has, at most.
+    pub const fn runs_max(&self) -> u32 {
+        match self {
+            Step::Fixed(_) => 1,
+            Step::Search(search) => search.runs_max,
+        }
+    }
+
+    /// The time of its runs in nanoseconds, at most.
+    pub fn time_max_ns(&self) -> u64 {
+        match self {
+            Step::Fixed(run) => run.phases.total_ns(),
+            Step::Search(search) => {
+                let longest = search.model_runs().iter().map(|run| run.phases.total_ns()).max();
+                longest.unwrap_or(0).saturating_mul(u64::from(search.runs_max))
+            }
+        }
+    }
+}
+
 impl Plan {
-    /// The time of all runs, without the fill.
-    pub fn time_needed(&self) -> std::time::Duration {
-        let ns = self.runs().fold(0u64, |sum, run| sum.saturating_add(run.phases.total_ns()));
+    /// The time of all runs, without the fill: exactly where all are known, else at most.
+    pub fn time_max(&self) -> std::time::Duration {
+        let ns = self.steps.iter().map(Step::time_max_ns).fold(0, u64::saturating_add);
         std::time::Duration::from_nanos(ns)
     }
 

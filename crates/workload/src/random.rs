@@ -38,6 +38,18 @@ pub const fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
+/// The numbers `0..count` in an order drawn from `seed`.
+///
+/// Source: Durstenfeld, "Algorithm 235: Random permutation", CACM 7(7), 1964.
+pub fn shuffled(seed: u64, count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        let bits = at(seed, last as u64);
+        order.swap(last, below(bits, last as u64 + 1) as usize);
+    }
+    order
+}
+
 /// SplitMix64 as a generator for libraries that want one, started at a counter.
 #[derive(Clone, Debug)]
 pub struct CounterRng(u64);

@@ -51,8 +51,8 @@ A plan has at most 10,000 runs.
 
 ## From the command line
 
-`--set KEY=VALUE[,VALUE…]` sets a key of every stream, `--set STREAM.KEY=…` of one, `--set run.KEY=…` of `[run]`. It
-goes before variants, which go before streams. Inside a value: `--set arrival.poisson=1k/s,2k/s`.
+`--set KEY=VALUE[,VALUE…]` sets a key of every stream, `--set STREAM.KEY=…` of one, `--set run.KEY=…` of `[run]`,
+`--set search.KEY=…` of `[search]`. It goes before variants, which go before streams. Inside a value: `--set arrival.poisson=1k/s,2k/s`.
 ";
 
 /// The page, in Markdown.
@@ -61,6 +61,12 @@ pub fn reference_markdown() -> String {
     for (section, title, about) in [
         (Section::Experiment, "The top of the file", ""),
         (Section::Run, "`[run]`", "How runs are done.\n\n"),
+        (
+            Section::Search,
+            "`[search]`",
+            "Runs that are decided from what was measured, instead of a list that is known \
+             beforehand. [How it decides](../method.md#search).\n\n",
+        ),
         (
             Section::Stream,
             "`[stream.NAME]`",

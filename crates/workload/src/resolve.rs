@@ -20,6 +20,8 @@ use crate::keys::{self, Presence, Section};
 use crate::plan::{EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec};
 use crate::random;
 use crate::reader::Reader;
+use crate::search::Repeats;
+use crate::searching::{self, Searching};
 use crate::value::Value;
 
 /// More runs than this are a slip of the pen: a year at 53 minutes each.
@@ -68,13 +70,13 @@ pub fn resolve(
     if !problems.is_empty() {
         return Err(in_order(problems));
     }
-    let steps = order(points.len(), run.repeats, run.randomised, run.seed)
-        .into_iter()
-        .enumerate()
-        .map(|(index, (point, repeat))| {
-            Step::Fixed(points[point].run(index, point, repeat, run.seed))
-        })
-        .collect();
+    let searching = Searching::of(experiment, &mut problems);
+    let steps = steps(&experiment.name, &points, &run, searching.as_ref());
+    let runs_max = steps.iter().map(|step| u64::from(step.runs_max())).sum();
+    if runs_max > MOST_RUNS {
+        too_many_runs(experiment, runs_max, &mut problems);
+        return Err(problems);
+    }
     Ok(Plan {
         name: experiment.name.clone(),
         source: source.to_owned(),
@@ -92,12 +94,56 @@ pub fn resolve(
 pub(crate) fn check(experiment: &Experiment) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     load_points(experiment, None, &mut problems);
+    let run = Layer::over(&[&experiment.run], Section::Run);
+    searching::repeats(&run, &mut problems);
     problems
+}
+
+/// What is done with the load points, in order.
+fn steps(
+    name: &str,
+    points: &[LoadPoint],
+    run: &RunSettings,
+    searching: Option<&Searching>,
+) -> Vec<Step> {
+    if let Some(searching) = searching {
+        let mut index = 0;
+        let search = |(number, point): (usize, &LoadPoint)| {
+            let template = point.run(index, number, 0, run.seed);
+            let search = searching.search(template, point.searched_depth, run.repeats);
+            index += search.runs_max as usize;
+            Step::Search(search)
+        };
+        return points.iter().enumerate().map(search).collect();
+    }
+    if run.repeats.until_permille.is_some() {
+        let first = |(number, point): (usize, &LoadPoint)| point.run(0, number, 0, run.seed);
+        let points = points.iter().enumerate().map(first).collect();
+        return searching::repeated(name, points, run.repeats)
+            .map(Step::Search)
+            .into_iter()
+            .collect();
+    }
+    order(points.len(), run.repeats.least, run.randomised, run.seed)
+        .into_iter()
+        .enumerate()
+        .map(|(index, (point, repeat))| {
+            Step::Fixed(points[point].run(index, point, repeat, run.seed))
+        })
+        .collect()
+}
+
+fn too_many_runs(experiment: &Experiment, runs: u64, problems: &mut Vec<Diagnostic>) {
+    let wrong = experiment.place.diagnostic(
+        "the sweeps and repeats multiply to too many runs",
+        format!("at most {MOST_RUNS} runs"),
+    );
+    problems.push(wrong.with_found(format!("{runs} runs")));
 }
 
 /// The settings of `[run]` that hold for the whole plan.
 struct RunSettings {
-    repeats: u32,
+    repeats: Repeats,
     seed: u64,
     randomised: bool,
 }
@@ -111,7 +157,7 @@ impl RunSettings {
         };
         let order = layer.value("order", &[]);
         let randomised = matches!(order, Some(Value::Text(word)) if word == "randomised");
-        let repeats = u32::try_from(count("repeats")).unwrap_or(u32::MAX);
+        let repeats = searching::repeats(&layer, problems);
         // The empty list is reported by the checks; here it only must not be taken for a plan.
         if experiment.streams.is_empty() && problems.is_empty() {
             problems.push(experiment.place.diagnostic("the experiment has no stream", ""));
@@ -130,12 +176,7 @@ fn order(points: usize, repeats: u32, randomised: bool, seed: u64) -> Vec<(usize
     let seed = random::derive(seed, ORDER_SEED);
     let mut runs = Vec::new();
     for repeat in 0..repeats {
-        let mut block: Vec<usize> = (0..points).collect();
-        let block_seed = random::derive(seed, u64::from(repeat));
-        for last in (1..block.len()).rev() {
-            let bits = random::at(block_seed, last as u64);
-            block.swap(last, random::below(bits, last as u64 + 1) as usize);
-        }
+        let block = random::shuffled(random::derive(seed, u64::from(repeat)), points);
         runs.extend(block.into_iter().map(|point| (point, repeat)));
     }
     runs
@@ -150,6 +191,8 @@ struct LoadPoint {
     phases: Phases,
     tolerated_errors: u64,
     operation_deadline_ns: u64,
+    /// The deepest queue that a search tries, over all workers.
+    searched_depth: u32,
 }
 
 impl LoadPoint {
@@ -178,7 +221,7 @@ pub(crate) struct Layer<'e> {
 pub(crate) type Taken<'e> = (&'e Setting, usize);
 
 impl<'e> Layer<'e> {
-    fn over(layers: &[&'e [Setting]], section: Section) -> Layer<'e> {
+    pub(crate) fn over(layers: &[&'e [Setting]], section: Section) -> Layer<'e> {
         let mut layer = Layer { settings: Vec::new() };
         let own = defaults().iter().filter(|setting| setting.key.section == section);
         for setting in own.chain(layers.iter().copied().flatten()) {
@@ -192,7 +235,7 @@ impl<'e> Layer<'e> {
         self.settings.push(setting);
     }
 
-    fn setting(&self, name: &str) -> Option<&'e Setting> {
+    pub(crate) fn setting(&self, name: &str) -> Option<&'e Setting> {
         self.settings.iter().copied().find(|setting| setting.key.name == name)
     }
 
@@ -209,7 +252,7 @@ impl<'e> Layer<'e> {
     }
 
     /// Whether the key was written, even if wrongly.
-    fn is_written(&self, name: &str) -> bool {
+    pub(crate) fn is_written(&self, name: &str) -> bool {
         self.setting(name).is_some()
     }
 }
@@ -260,21 +303,31 @@ fn load_points(
         .fold(0, u64::saturating_add)
         .saturating_mul(repeats);
     if runs > MOST_RUNS {
-        let wrong = experiment.place.diagnostic(
-            "the sweeps and repeats multiply to too many runs",
-            format!("at most {MOST_RUNS} runs"),
-        );
-        problems.push(wrong.with_found(format!("{runs} runs")));
+        too_many_runs(experiment, runs, problems);
         return Vec::new();
     }
+    let searching = Searching::of(experiment, problems);
     for variant in &variants {
         variant.find_missing(problems);
+        if let Some(searching) = &searching {
+            let before = problems.len();
+            searching.check(&variant.layers, problems);
+            drop_repeated(problems, before);
+        }
     }
     let mut points = Vec::new();
+    let given = Given { run: &run, target, searching: searching.as_ref() };
     for variant in &variants {
-        variant.load_points(&run, target, &mut points, problems);
+        variant.load_points(&given, &mut points, problems);
     }
     points
+}
+
+/// What holds for all load points.
+struct Given<'g, 'e> {
+    run: &'g Layer<'e>,
+    target: Option<&'g TargetSpec>,
+    searching: Option<&'g Searching>,
 }
 
 /// The streams of one variant with all layers laid over them.
@@ -355,11 +408,11 @@ impl<'e> Variant<'e> {
 
     fn load_points(
         &self,
-        run: &Layer<'e>,
-        target: Option<&TargetSpec>,
+        given: &Given<'_, 'e>,
         points: &mut Vec<LoadPoint>,
         problems: &mut Vec<Diagnostic>,
     ) {
+        let Given { run, target, searching } = *given;
         let axes = self.axes(run);
         let names: Vec<String> = axes.iter().map(|axis| self.axis_name(axis)).collect();
         let count: usize = axes.iter().map(|axis| axis.choices.len()).product();
@@ -387,15 +440,20 @@ impl<'e> Variant<'e> {
             };
             if let (
                 Some(phases),
-                Some(streams),
+                Some(mut streams),
                 Some(tolerated_errors),
                 Some(operation_deadline_ns),
             ) = (phases, streams, number("tolerated_errors"), number("operation_deadline"))
             {
                 let place = self.settings.map_or(&self.experiment.place, |variant| &variant.place);
+                let depth = streams.iter().map(Stream::queue_depth_total).max().unwrap_or(1);
+                if let Some(searching) = searching {
+                    streams.iter_mut().for_each(|stream| searching.widen(stream));
+                }
                 let connections = combination::connections(run, &taken, target, problems);
                 combination::whole_run(place, &streams, target, connections, problems);
                 points.push(LoadPoint {
+                    searched_depth: u32::try_from(depth).unwrap_or(u32::MAX),
                     variant: self.name.clone(),
                     parameters: parameters.collect(),
                     connections,

@@ -21,6 +21,8 @@ const SKEW: &str = "[0-9]+(\\.[0-9]*)?";
 pub fn json_schema() -> String {
     let mut properties = section(Section::Experiment);
     properties.insert("run".to_owned(), object("How runs are done.", section(Section::Run), &[]));
+    let search = section(Section::Search);
+    properties.insert("search".to_owned(), object("Runs found by measuring.", search, &[]));
     properties.insert(
         "stream".to_owned(),
         json!({

@@ -77,10 +77,10 @@ direct = 'yes'
 stream = 'logs'
 ",
         expect![[r#"
-            x.toml:1:1: unknown key in the top level, found `nam`, allowed: name, target, run, stream, variant (did you mean `name`?)
+            x.toml:1:1: unknown key in the top level, found `nam`, allowed: name, target, run, search, stream, variant (did you mean `name`?)
             x.toml:3:11: wrong value for `measure`, found `30`, allowed: a duration such as "30s", "2m" or "500ms", from 10ms to 720h (it lacks a unit: `"30s"` is 30 seconds)
             x.toml:4:11: wrong value for `warm_up`, found `'5 apples'`, allowed: a duration such as "30s", "2m" or "500ms", from 0s to 24h
-            x.toml:6:1: unknown key in [run], found `queue_depth`, allowed: warm_up, measure, interval, repeats, seed, order, tolerated_errors, operation_deadline, nconnect (`queue_depth` belongs to [stream.NAME])
+            x.toml:6:1: unknown key in [run], found `queue_depth`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, tolerated_errors, operation_deadline (`queue_depth` belongs to [stream.NAME])
             x.toml:8:8: wrong value for `read`, found `0.7`, allowed: a share from 0 % to 100 % (shares are written in percent: `"70%"`)
             x.toml:9:17: wrong value for `transfer_size`, found `'8x'`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB
             x.toml:10:11: wrong value for `pattern`, found `'randon'`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (did you mean `random`?)
@@ -178,20 +178,20 @@ fn sections_of_the_wrong_form_are_refused() {
     check(
         "name = ''\n[stream.run]\n[stream.'a b']\n",
         expect![[r#"
-        x.toml:1:8: wrong value for `name`, found `''`, allowed: text in quotes, up to 100 characters
-        x.toml:2:9: a stream cannot have this name; its files are named after it, found `run`, allowed: up to 40 letters, digits, `-` and `_`, but not `run` or `stream`
-        x.toml:2:9: stream `run` lacks `read`, found nothing, allowed: a share from 0 % to 100 % (for example read = "70%")
-        x.toml:2:9: stream `run` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
-        x.toml:2:9: stream `run` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (for example pattern = "random")
-        x.toml:2:9: stream `run` lacks `file_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (for example file_size = "256MiB")
-        x.toml:2:9: stream `run` lacks `queue_depth`, found nothing, allowed: a whole number from 1 to 4096 (for example queue_depth = [1, 4, 16])
-        x.toml:3:9: a stream cannot have this name; its files are named after it, found `'a b'`, allowed: up to 40 letters, digits, `-` and `_`, but not `run` or `stream`
-        x.toml:3:9: stream `a b` lacks `read`, found nothing, allowed: a share from 0 % to 100 % (for example read = "70%")
-        x.toml:3:9: stream `a b` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
-        x.toml:3:9: stream `a b` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (for example pattern = "random")
-        x.toml:3:9: stream `a b` lacks `file_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (for example file_size = "256MiB")
-        x.toml:3:9: stream `a b` lacks `queue_depth`, found nothing, allowed: a whole number from 1 to 4096 (for example queue_depth = [1, 4, 16])
-    "#]],
+            x.toml:1:8: wrong value for `name`, found `''`, allowed: text in quotes, up to 100 characters
+            x.toml:2:9: a stream cannot have this name; its files are named after it, found `run`, allowed: up to 40 letters, digits, `-` and `_`, but not `run`, `search` or `stream`
+            x.toml:2:9: stream `run` lacks `read`, found nothing, allowed: a share from 0 % to 100 % (for example read = "70%")
+            x.toml:2:9: stream `run` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
+            x.toml:2:9: stream `run` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (for example pattern = "random")
+            x.toml:2:9: stream `run` lacks `file_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (for example file_size = "256MiB")
+            x.toml:2:9: stream `run` lacks `queue_depth`, found nothing, allowed: a whole number from 1 to 4096 (for example queue_depth = [1, 4, 16])
+            x.toml:3:9: a stream cannot have this name; its files are named after it, found `'a b'`, allowed: up to 40 letters, digits, `-` and `_`, but not `run`, `search` or `stream`
+            x.toml:3:9: stream `a b` lacks `read`, found nothing, allowed: a share from 0 % to 100 % (for example read = "70%")
+            x.toml:3:9: stream `a b` lacks `transfer_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB; or several with their shares: { "8k" = "70%", "64k" = "30%" } (for example transfer_size = "8KiB")
+            x.toml:3:9: stream `a b` lacks `pattern`, found nothing, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (for example pattern = "random")
+            x.toml:3:9: stream `a b` lacks `file_size`, found nothing, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 4 KiB, up to 1 PiB (for example file_size = "256MiB")
+            x.toml:3:9: stream `a b` lacks `queue_depth`, found nothing, allowed: a whole number from 1 to 4096 (for example queue_depth = [1, 4, 16])
+        "#]],
     );
 }
 
@@ -223,8 +223,8 @@ fn keys_in_the_wrong_section_are_told_where_they_belong() {
     check_top(
         "queue_depth = 4\n",
         expect![[r#"
-        x.toml:2:1: unknown key in the top level, found `queue_depth`, allowed: name, target, run, stream, variant (`queue_depth` belongs to [stream.NAME])
-    "#]],
+            x.toml:2:1: unknown key in the top level, found `queue_depth`, allowed: name, target, run, search, stream, variant (`queue_depth` belongs to [stream.NAME])
+        "#]],
     );
     check_stream(
         "measure = '3s'\n",
@@ -235,7 +235,7 @@ fn keys_in_the_wrong_section_are_told_where_they_belong() {
     check_stream(
         "[run]\nread = '3%'\n",
         expect![[r#"
-            x.toml:10:1: unknown key in [run], found `read`, allowed: warm_up, measure, interval, repeats, seed, order, tolerated_errors, operation_deadline, nconnect (`read` belongs to [stream.NAME])
+            x.toml:10:1: unknown key in [run], found `read`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, tolerated_errors, operation_deadline (`read` belongs to [stream.NAME])
         "#]],
     );
     check_stream(
@@ -600,8 +600,8 @@ fn settings_of_the_command_line_are_checked_like_the_file() {
     check_set(
         &["queue_depth"],
         expect![[r#"
-        --set:1:1: this sets nothing, found `queue_depth`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE or run.KEY=VALUE
-    "#]],
+            --set:1:1: this sets nothing, found `queue_depth`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE or search.KEY=VALUE
+        "#]],
     );
     check_set(
         &["queue_depth=x"],
@@ -624,15 +624,15 @@ fn settings_of_the_command_line_are_checked_like_the_file() {
     check_set(
         &["run.measure=10", "bd.read=1%"],
         expect![[r#"
-        --set:1:13: wrong value for `measure`, found `10`, allowed: a duration such as "30s", "2m" or "500ms", from 10ms to 720h (it lacks a unit: `"10s"` is 10 seconds)
-        --set:1:1: there is no such stream, found `bd`, allowed: db, run
-    "#]],
+            --set:1:13: wrong value for `measure`, found `10`, allowed: a duration such as "30s", "2m" or "500ms", from 10ms to 720h (it lacks a unit: `"10s"` is 10 seconds)
+            --set:1:1: there is no such stream, found `bd`, allowed: db, run, search
+        "#]],
     );
     check_set(
         &["read.x=10"],
         expect![[r#"
-        --set:1:6: `read` has nothing inside it, found `x`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE or run.KEY=VALUE
-    "#]],
+            --set:1:6: `read` has nothing inside it, found `x`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE or search.KEY=VALUE
+        "#]],
     );
     check_set(
         &["arrival.poison=10/s"],
@@ -643,8 +643,8 @@ fn settings_of_the_command_line_are_checked_like_the_file() {
     check_set(
         &["transfer_size={'8k'='50%'"],
         expect![[r#"
-        --set:1:26: this is not a value: unclosed inline table, expected `}`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE or run.KEY=VALUE
-    "#]],
+            --set:1:26: this is not a value: unclosed inline table, expected `}`, allowed: KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE or search.KEY=VALUE
+        "#]],
     );
     check_set(
         &["queue_depth=1,1"],

@@ -49,7 +49,7 @@ fn try_plan(
 
 fn stabilities(settings: &[&str], target: TargetSpec) -> Vec<Option<WriteStability>> {
     let plan = try_plan(settings, target, &OPTIONS).unwrap();
-    plan.runs().map(|run| run.streams[0].write_stability).collect()
+    plan.known_runs().map(|run| run.streams[0].write_stability).collect()
 }
 
 fn refused(settings: &[&str], target: TargetSpec, options: &ResolveOptions, expected: Expect) {
@@ -136,7 +136,7 @@ fn a_run_may_have_its_own_number_of_connections_and_names_it() {
         let plan = try_plan(settings, target, &OPTIONS).unwrap();
         let text = serde_json::to_string(&plan).unwrap();
         assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
-        plan.runs().map(|run| (run.connections, run.load_point())).collect::<Vec<_>>()
+        plan.known_runs().map(|run| (run.connections, run.load_point())).collect::<Vec<_>>()
     };
     let named = |count: u32| (Some(count), format!("log, run.nconnect={count}"));
     assert_eq!(of(&["run.nconnect=1,4,16"], export(Some(8))), [named(1), named(4), named(16)]);

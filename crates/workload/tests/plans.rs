@@ -34,7 +34,7 @@ fn plan_with(text: &str, settings: &[&str]) -> Plan {
 }
 
 fn load_points(plan: &Plan) -> String {
-    plan.runs().map(|run| format!("{} #{}\n", run.load_point(), run.repeat)).collect()
+    plan.known_runs().map(|run| format!("{} #{}\n", run.load_point(), run.repeat)).collect()
 }
 
 fn check(text: &str, settings: &[&str], expected: Expect) {
@@ -80,7 +80,7 @@ fn a_setting_of_every_stream_is_one_axis_and_of_one_stream_its_own() {
     );
     let plan = plan_with(TWO_STREAMS, &["queue_depth=1,8"]);
     let depths: Vec<Vec<u32>> = plan
-        .runs()
+        .known_runs()
         .map(|run| run.streams.iter().map(|stream| stream.queue_depth).collect())
         .collect();
     assert_eq!(depths, [[1, 1], [8, 8]]);
@@ -159,7 +159,7 @@ fn variants_lie_over_streams_and_the_command_line_over_variants() {
     );
     let plan = plan_with(&text, &["db.queue_depth=7"]);
     let shown: Vec<String> = plan
-        .runs()
+        .known_runs()
         .map(|run| {
             let of = |s: &workload::plan::Stream| (s.queue_depth, s.transfer_size_max_bytes());
             format!("{}: {:?}", run.variant, run.streams.iter().map(of).collect::<Vec<_>>())
@@ -175,8 +175,8 @@ fn variants_lie_over_streams_and_the_command_line_over_variants() {
 #[test]
 fn later_settings_of_the_command_line_go_before_earlier_ones() {
     let plan = plan_with(TWO_STREAMS, &["queue_depth=3", "queue_depth=5", "run.seed=8"]);
-    assert_eq!(plan.runs().count(), 1);
-    assert_eq!(plan.runs().next().unwrap().streams[0].queue_depth, 5);
+    assert_eq!(plan.known_runs().count(), 1);
+    assert_eq!(plan.known_runs().next().unwrap().streams[0].queue_depth, 5);
     assert_eq!(plan.seed, 8);
     let experiment = parse_with(
         TWO_STREAMS,
@@ -188,14 +188,14 @@ fn later_settings_of_the_command_line_go_before_earlier_ones() {
     )
     .unwrap();
     let plan = resolve(&experiment, "x", TargetSpec::Null, &OPTIONS).unwrap();
-    assert_eq!((plan.runs().count(), plan.seed), (3, 9));
+    assert_eq!((plan.known_runs().count(), plan.seed), (3, 9));
 }
 
 #[test]
 fn a_rate_is_per_second_whether_that_is_written_or_not() {
     let offered = |set: &str| {
         let plan = plan_with(TWO_STREAMS, &[set]);
-        plan.runs().next().unwrap().streams[0].arrival.offered_rate()
+        plan.known_runs().next().unwrap().streams[0].arrival.offered_rate()
     };
     for rate in ["500", "500/s", "0.5k", "0.5k/s"] {
         assert_eq!(offered(&format!("db.arrival.poisson={rate}")), Some(500.0), "{rate}");
@@ -203,14 +203,14 @@ fn a_rate_is_per_second_whether_that_is_written_or_not() {
     let in_a_file =
         TWO_STREAMS.replace("queue_depth = 4", "queue_depth = 4\narrival = { poisson = 500 }");
     let plan = plan_with(&in_a_file, &[]);
-    assert_eq!(plan.runs().next().unwrap().streams[0].arrival.offered_rate(), Some(500.0));
+    assert_eq!(plan.known_runs().next().unwrap().streams[0].arrival.offered_rate(), Some(500.0));
 }
 
 #[test]
 fn a_setting_of_the_command_line_fills_a_gap_of_the_file() {
     let text = TWO_STREAMS.replace("queue_depth = 4\n", "");
     assert!(parse(&text, "x.toml").is_err());
-    assert_eq!(plan_with(&text, &["db.queue_depth=4"]).runs().count(), 1);
+    assert_eq!(plan_with(&text, &["db.queue_depth=4"]).known_runs().count(), 1);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn repeats_follow_one_another_as_written() {
 fn randomised_runs_hold_every_load_point_once_in_each_repeat() {
     let settings = ["db.queue_depth=1..64 x2", "run.repeats=4", "run.order=randomised"];
     let plan = plan_with(TWO_STREAMS, &settings);
-    let runs: Vec<&Run> = plan.runs().collect();
+    let runs: Vec<&Run> = plan.known_runs().collect();
     assert_eq!(runs.len(), 28);
     let mut orders = Vec::new();
     for (repeat, block) in runs.chunks(7).enumerate() {
@@ -256,8 +256,10 @@ fn a_runs_seed_comes_from_load_point_and_repeat_and_not_from_the_order() {
     let seeds = |order: &str| {
         let order = format!("run.order={order}");
         let plan = plan_with(TWO_STREAMS, &["db.queue_depth=1,2,3", "run.repeats=3", &order]);
-        let mut seeds: Vec<(u32, u32, u64)> =
-            plan.runs().map(|run| (run.streams[0].queue_depth, run.repeat, run.seed)).collect();
+        let mut seeds: Vec<(u32, u32, u64)> = plan
+            .known_runs()
+            .map(|run| (run.streams[0].queue_depth, run.repeat, run.seed))
+            .collect();
         seeds.sort_unstable();
         seeds
     };
@@ -272,7 +274,7 @@ fn a_runs_seed_comes_from_load_point_and_repeat_and_not_from_the_order() {
 #[test]
 fn the_area_is_spread_over_the_files_in_whole_blocks() {
     let plan = plan_with(TWO_STREAMS, &["db.files=3", "db.area=1GiB"]);
-    let set = plan.runs().next().unwrap().streams[0].working_set;
+    let set = plan.known_runs().next().unwrap().streams[0].working_set;
     assert_eq!(set.area_bytes, (1u64 << 30) / 3 / 4096 * 4096);
     assert_eq!(plan.bytes_needed(), units::Bytes::mib(3 * 1024 + 64));
 }
@@ -280,10 +282,10 @@ fn the_area_is_spread_over_the_files_in_whole_blocks() {
 #[test]
 fn a_default_that_does_not_fit_the_interval_is_rounded_up() {
     let plan = plan_with(TWO_STREAMS, &["run.interval=4s"]);
-    let phases = plan.runs().next().unwrap().phases;
+    let phases = plan.known_runs().next().unwrap().phases;
     assert_eq!((phases.warm_up_ns, phases.measure_ns), (8_000_000_000, 32_000_000_000));
     assert_eq!(phases.window(), (2, 10));
-    assert_eq!(plan.time_needed().as_secs(), 40);
+    assert_eq!(plan.time_max().as_secs(), 40);
 }
 
 #[test]

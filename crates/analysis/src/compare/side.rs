@@ -9,7 +9,7 @@ use super::facts::{self, Fact};
 use super::figure::Figure;
 use super::plan_keys;
 use crate::estimate::Percentile;
-use crate::findings::by_load_point;
+use crate::load_point::by_load_point;
 use crate::window::{self, Measured, Ops};
 
 /// A window is cut into at most this many batches where a run stands alone. About thirty are enough

@@ -212,6 +212,7 @@ fn measure(
     };
     let host = Host {
         memory_bytes: host::facts::memory_bytes(&root),
+        processors: u32::try_from(engine::processor::processors().len()).ok(),
         steal_since_last: &mut steal_since_last,
     };
     conduct_with(fleet, plan, directory, host, &stop, &mut all)

@@ -23,7 +23,11 @@ fn plan(text: &str, source: &str) -> Plan {
     let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
     let mut plan = resolve(&experiment, source, TargetSpec::Null, &options)
         .unwrap_or_else(|wrong| panic!("{source}: {wrong:#?}"));
-    for Step::Fixed(run) in &mut plan.steps {
+    for step in &mut plan.steps {
+        let run = match step {
+            Step::Fixed(run) => run,
+            Step::Search(search) => &mut search.template,
+        };
         let phases = &mut run.phases;
         phases.warm_up_ns = phases.warm_up_ns.min(2 * phases.interval_ns);
         phases.measure_ns = phases.measure_ns.min(10 * phases.interval_ns);
@@ -56,7 +60,8 @@ fn assert_sound(plan: &Plan, what: &str) {
     let record = sim::experiment(plan, &store(), 11);
     let findings = analyze(&record);
     assert!(is_finite(&findings), "{what}: {findings:#?}");
-    assert_eq!(record.runs.len(), plan.runs().count());
+    assert!(record.runs.len() >= plan.known_runs().count());
+    assert!(record.runs.len() <= plan.runs_max() as usize);
     for point in &findings.load_points {
         let place = format!("{what}, {}, {:?}", point.variant, point.parameters);
         for stream in &point.merged.streams {
@@ -66,7 +71,9 @@ fn assert_sound(plan: &Plan, what: &str) {
         }
     }
     for sighting in findings.warnings.iter().flat_map(|group| &group.sightings) {
-        let mismatch = matches!(sighting.warning, Warning::LittleMismatch { .. });
+        // An open curve goes on until the target is overloaded, where no window balances.
+        let mismatch = matches!(sighting.warning, Warning::LittleMismatch { .. })
+            && plan.searches().next().is_none();
         assert!(!mismatch, "{what}: {sighting:?}");
     }
     let again = analyze(&sim::experiment(plan, &store(), 11));

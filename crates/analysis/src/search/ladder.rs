@@ -1,0 +1,225 @@
+//! The closed curve: a ladder of queue depths with stop conditions, then depths between where the
+//! curve bends.
+//!
+//! Where to look more closely is the rule of sandwich algorithms for concave functions (Burkard,
+//! Hamacher and Rote, "Sandwich approximation of univariate convex functions", Naval Research
+//! Logistics 38, 1991): the rate over the queue depth rises less and less, so between two measured
+//! depths it lies above their chord and below both neighbouring chords, prolonged. The next depth
+//! is where that triangle is highest.
+
+use workload::plan::Run;
+use workload::search::{QueueDepthLadder, Search};
+
+use super::{Ended, is_failed, rate, response_ns};
+use crate::load_point::{LoadPoint, RunSummary};
+
+/// Between two depths the curve is known well enough once it cannot leave its chord by more than
+/// this share of the largest rate.
+const BEND_MIN: f64 = 0.02;
+
+/// A measured depth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Step {
+    pub(super) depth: u32,
+    pub(super) rate: f64,
+    response_ns: f64,
+    failed: bool,
+}
+
+/// The next run of the ladder, or why there is none.
+pub(super) fn next(
+    search: &Search,
+    ladder: &QueueDepthLadder,
+    done: &[&LoadPoint],
+) -> Result<Run, Ended> {
+    let workers = search.template.streams.iter().map(|stream| stream.workers).max().unwrap_or(1);
+    let depth = next_depth(ladder, workers, &steps(done))?;
+    Ok(search.template.with_queue_depth(depth))
+}
+
+/// The closed load points, in the order in which they were measured.
+pub(super) fn steps(done: &[&LoadPoint]) -> Vec<Step> {
+    let closed = done.iter().filter(|point| point.merged.total.offered_rate.is_none());
+    closed.filter_map(|point| Some(step(point.queue_depth_total, point.runs.first()?))).collect()
+}
+
+fn step(depth: u64, run: &RunSummary) -> Step {
+    Step {
+        depth: u32::try_from(depth).unwrap_or(u32::MAX),
+        rate: rate(run),
+        response_ns: response_ns(run),
+        failed: is_failed(run),
+    }
+}
+
+fn next_depth(ladder: &QueueDepthLadder, workers: u32, steps: &[Step]) -> Result<u32, Ended> {
+    if steps.iter().any(|step| step.failed) {
+        return Err(Ended::Failed);
+    }
+    let at = |depth: u32| steps.iter().find(|step| step.depth == depth);
+    let mut climbed: Vec<Step> = Vec::new();
+    let mut ended = Ended::AllTried;
+    for depth in ladder.depths() {
+        let Some(step) = at(depth) else { return Ok(depth) };
+        climbed.push(*step);
+        if ladder.response_time_max_ns.is_some_and(|most| step.response_ns > most as f64) {
+            ended = Ended::ResponseTime;
+            break;
+        }
+        if has_no_gain(ladder, &climbed) {
+            ended = Ended::NoGain;
+            break;
+        }
+    }
+    let refined = steps.len() - climbed.len();
+    if refined >= ladder.refine_max as usize {
+        return Err(ended);
+    }
+    bend(steps, workers).ok_or(ended)
+}
+
+/// Whether the last two steps each brought less than is worth a doubling.
+fn has_no_gain(ladder: &QueueDepthLadder, climbed: &[Step]) -> bool {
+    let worth = 1.0 + f64::from(ladder.gain_min_permille) / 1000.0;
+    let gained_little = |pair: &[Step]| {
+        // The last step of a ladder may be less than a doubling.
+        let doublings = (f64::from(pair[1].depth) / f64::from(pair[0].depth)).log2();
+        pair[1].rate < pair[0].rate * worth.powf(doublings)
+    };
+    climbed.len() > 2 && climbed[climbed.len() - 3..].windows(2).all(gained_little)
+}
+
+/// The depth between two measured ones at which the rate is known least; `None` where it is known
+/// well enough everywhere.
+fn bend(steps: &[Step], workers: u32) -> Option<u32> {
+    let mut points: Vec<(f64, f64)> =
+        steps.iter().map(|step| (f64::from(step.depth), step.rate)).collect();
+    points.push((0.0, 0.0));
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let largest = points.iter().map(|point| point.1).fold(0.0, f64::max);
+    let slope = |pair: &[(f64, f64)]| (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0);
+    let mut best: Option<(f64, u32)> = None;
+    for at in 1..points.len().saturating_sub(1) {
+        let (from, to) = (points[at], points[at + 1]);
+        let Some(depth_of) = places_between(from.0, to.0, workers) else { continue };
+        let before = slope(&points[at - 1..=at]);
+        // Beyond the last depth nothing is known: there the rate is taken not to rise.
+        let after = points.get(at + 2).map_or(0.0, |next| slope(&[to, *next])).max(0.0);
+        if before <= after {
+            continue;
+        }
+        let depth = (to.1 - from.1 + before * from.0 - after * to.0) / (before - after);
+        if depth <= from.0 || depth >= to.0 {
+            continue;
+        }
+        let above = from.1 + before * (depth - from.0);
+        let chord = from.1 + slope(&[from, to]) * (depth - from.0);
+        let gap = above - chord;
+        if gap > BEND_MIN * largest && best.is_none_or(|(most, _)| gap > most) {
+            best = Some((gap, depth_of(depth)));
+        }
+    }
+    best.map(|(_, depth)| depth)
+}
+
+/// Turns a place between two depths into a depth between them that all workers share evenly, or,
+/// where there are fewer operations than workers, into any; `None` where there is none between.
+fn places_between(from: f64, to: f64, workers: u32) -> Option<impl Fn(f64) -> u32> {
+    let unit = if from < f64::from(workers) { 1.0 } else { f64::from(workers) };
+    let (first, last) = ((from / unit).floor() + 1.0, (to / unit).ceil() - 1.0);
+    let depth_of = move |place: f64| ((place / unit).round().clamp(first, last) * unit) as u32;
+    (first <= last).then_some(depth_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LADDER: QueueDepthLadder = QueueDepthLadder {
+        queue_depth_max: 256,
+        gain_min_permille: 50,
+        response_time_max_ns: None,
+        refine_max: 4,
+    };
+
+    /// Follows the ladder on a target of which rate and response time are known.
+    fn climb(
+        ladder: &QueueDepthLadder,
+        workers: u32,
+        rate: impl Fn(u32) -> f64,
+    ) -> (Vec<u32>, Ended) {
+        let mut steps: Vec<Step> = Vec::new();
+        loop {
+            match next_depth(ladder, workers, &steps) {
+                Ok(depth) => {
+                    assert!(steps.iter().all(|step| step.depth != depth), "{depth} twice");
+                    let rate = rate(depth);
+                    let response_ns = f64::from(depth) / rate * 1e9;
+                    steps.push(Step { depth, rate, response_ns, failed: false });
+                }
+                Err(ended) => return (steps.iter().map(|step| step.depth).collect(), ended),
+            }
+        }
+    }
+
+    /// 1 ms for each operation, and at most 10,000 in a second: the knee is at 10.
+    fn limited(depth: u32) -> f64 {
+        (f64::from(depth) * 1000.0).min(10_000.0)
+    }
+
+    #[test]
+    fn a_ladder_ends_when_two_doublings_bring_nothing_and_then_finds_the_knee() {
+        let (depths, ended) = climb(&LADDER, 1, limited);
+        assert_eq!((depths, ended), (vec![1, 2, 4, 8, 16, 32, 64, 10], Ended::NoGain));
+    }
+
+    #[test]
+    fn one_small_gain_does_not_end_a_ladder() {
+        // From 8 to 16 nothing, then it goes on.
+        let staircase = |depth: u32| if depth == 16 { 8000.0 } else { f64::from(depth) * 1000.0 };
+        let (depths, ended) =
+            climb(&QueueDepthLadder { queue_depth_max: 64, ..LADDER }, 1, staircase);
+        assert!(depths.starts_with(&[1, 2, 4, 8, 16, 32, 64]), "{depths:?}");
+        assert_eq!(ended, Ended::AllTried);
+    }
+
+    #[test]
+    fn a_ladder_ends_above_the_objective() {
+        let ladder =
+            QueueDepthLadder { response_time_max_ns: Some(1_500_000), refine_max: 0, ..LADDER };
+        // At 16 outstanding operations each takes 1.6 ms.
+        let (depths, ended) = climb(&ladder, 1, limited);
+        assert_eq!((depths, ended), (vec![1, 2, 4, 8, 16], Ended::ResponseTime));
+    }
+
+    #[test]
+    fn a_target_that_never_bends_is_tried_to_the_end_and_not_refined() {
+        let ladder = QueueDepthLadder { queue_depth_max: 24, ..LADDER };
+        let (depths, ended) = climb(&ladder, 1, |depth| f64::from(depth) * 1000.0);
+        assert_eq!((depths, ended), (vec![1, 2, 4, 8, 16, 24], Ended::AllTried));
+    }
+
+    #[test]
+    fn a_failed_run_ends_everything() {
+        let good = Step { depth: 1, rate: 1000.0, response_ns: 1e6, failed: false };
+        let failed = Step { depth: 2, failed: true, ..good };
+        assert_eq!(next_depth(&LADDER, 1, &[good, failed]), Err(Ended::Failed));
+    }
+
+    #[test]
+    fn depths_between_are_shared_evenly_by_the_workers() {
+        let (depths, _) = climb(&LADDER, 4, limited);
+        assert_eq!(depths, [1, 2, 4, 8, 16, 32, 64, 12]);
+    }
+
+    #[test]
+    fn the_depths_between_are_those_where_the_curve_bends() {
+        // A gentle curve: N / (N + 20).
+        let gentle = |depth: u32| 10_000.0 * f64::from(depth) / (f64::from(depth) + 20.0);
+        let ladder = QueueDepthLadder { queue_depth_max: 128, ..LADDER };
+        let (depths, _) = climb(&ladder, 1, gentle);
+        let between: Vec<u32> = depths.into_iter().filter(|d| !d.is_power_of_two()).collect();
+        assert!(!between.is_empty() && between.len() <= 4, "{between:?}");
+        assert!(between.iter().all(|depth| (8..128).contains(depth)), "{between:?}");
+    }
+}

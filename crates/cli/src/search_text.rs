@@ -1,0 +1,102 @@
+//! A search in words, for `plan`: what it begins with, how it goes on, and when it ends.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use units::print_duration;
+use workload::plan::Step;
+use workload::search::{OfferedRates, QueueDepthLadder, Repeats, Search, SearchMethod};
+
+use crate::live::whole_seconds;
+use crate::plan_text::{TEXT_WIDTH, stream_words};
+use crate::terminal::wrapped;
+
+/// The lines of a search.
+pub(crate) fn search_lines(out: &mut String, search: &Search) {
+    let most = Duration::from_nanos(Step::Search(search.clone()).time_max_ns());
+    let first = search.template.index + 1;
+    let _ = writeln!(
+        out,
+        "{first:>4}. {}: a search, at most {} runs in {}",
+        search.name,
+        search.runs_max,
+        whole_seconds(most)
+    );
+    let mut words = Vec::new();
+    match &search.method {
+        SearchMethod::QueueDepth(ladder) => words.extend(ladder_words(ladder)),
+        SearchMethod::OfferedRate(rates) => {
+            words.extend(ladder_words(&rates.ladder));
+            words.push(rates_words(rates, search));
+        }
+        SearchMethod::Repeat(repeat) => {
+            words.push(format!("{} load points, as follows", repeat.points.len()));
+            words.extend(repeat.points.iter().map(|run| run.load_point()));
+        }
+    }
+    words.extend(repeats_words(search.repeats));
+    let phases = search.template.phases;
+    let time = |ns| print_duration(Duration::from_nanos(ns));
+    words.push(format!(
+        "each run {} after {} of warm-up",
+        time(phases.measure_ns),
+        time(phases.warm_up_ns)
+    ));
+    let template = &search.template;
+    words.extend(template.streams.iter().map(|stream| stream_words(stream, template)));
+    for line in words.iter().flat_map(|words| wrapped(words, TEXT_WIDTH)) {
+        let _ = writeln!(out, "      {line}");
+    }
+}
+
+fn percent(permille: u16) -> String {
+    format!("{} %", f64::from(permille) / 10.0)
+}
+
+fn objective_words(ladder: &QueueDepthLadder) -> String {
+    ladder.response_time_max_ns.map_or_else(String::new, |ns| {
+        let time = print_duration(Duration::from_nanos(ns));
+        format!(", or the mean response time is above {time}")
+    })
+}
+
+fn ladder_words(ladder: &QueueDepthLadder) -> Vec<String> {
+    let mut words = vec![format!(
+        "closed: 1 operation outstanding, then twice as many each time, up to {}; until two \
+         doublings in a row raise the rate by less than {}{}",
+        ladder.queue_depth_max,
+        percent(ladder.gain_min_permille),
+        objective_words(ladder)
+    )];
+    if ladder.refine_max > 0 {
+        words.push(format!("then up to {} between, where the curve bends", ladder.refine_max));
+    }
+    words
+}
+
+fn rates_words(rates: &OfferedRates, search: &Search) -> String {
+    let share = |point: u32| f64::from(point) * 100.0 / f64::from(rates.load_points.max(1));
+    format!(
+        "open: Poisson arrivals at {:.0} % to {:.0} % of the largest rate found, in {} steps, with \
+         room for {} outstanding; until one is more than the target takes{}",
+        share(1),
+        share(rates.load_points + rates.beyond),
+        rates.load_points + rates.beyond,
+        search.template.queue_depth_total(),
+        objective_words(&rates.ladder)
+    )
+}
+
+fn repeats_words(repeats: Repeats) -> Option<String> {
+    match repeats.until_permille {
+        None if repeats.least > 1 => Some(format!("each load point {} times", repeats.least)),
+        None => None,
+        Some(until) => Some(format!(
+            "each load point {} to {} times, until achieved rate and mean response time are known \
+             within {}",
+            repeats.least,
+            repeats.most,
+            percent(until)
+        )),
+    }
+}
