@@ -6,9 +6,9 @@
 //! splitting *i*, a failure is replayed by its number, and data is verified without being stored.
 //!
 //! Reading order: [`experiment`] (what a user wrote; [`keys`] is the table of what can be written),
-//! [`resolve`] (from there to a plan), [`plan`] (the resolved types that flow), [`search`] (runs that are
-//! decided from what was measured), [`op`] (one
-//! operation and the stream of them), [`pattern`], [`mix`], [`arrival`], [`data`].
+//! [`resolve`] (from there to a plan), [`plan`] (the resolved types that flow), [`search`] (runs
+//! that are decided from what was measured), [`op`] (one operation and the stream of them),
+//! [`pattern`], [`mix`], [`arrival`], [`data`].
 
 pub mod arrival;
 mod combination;

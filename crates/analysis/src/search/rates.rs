@@ -51,7 +51,7 @@ pub(super) fn next(
 
 /// Whether more was offered than was taken: the backlog grew, or what completed falls short by more
 /// than a tolerance and twice the standard deviation of a Poisson count.
-pub(super) fn is_overloaded(run: &RunSummary) -> bool {
+fn is_overloaded(run: &RunSummary) -> bool {
     let total = &run.summary.total;
     let Some(offered) = total.offered_rate else { return false };
     let due = offered * run.summary.window_ns as f64 / 1e9;

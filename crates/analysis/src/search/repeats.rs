@@ -1,4 +1,5 @@
-//! Repeats of load points that are known: blocks in random order, until each is known well enough.
+//! Repeats of load points that are known: blocks in random order, until each is known well enough
+//! ([`crate::repeats`] has the rule).
 //!
 //! A block holds every load point that needs one more, once, in an order drawn anew: a randomised
 //! block design (Fisher 1935), so that a drift over time falls on all of them alike.
@@ -7,10 +8,9 @@ use workload::plan::Run;
 use workload::random;
 use workload::search::{Repeats, Search, SearchMethod};
 
-use super::rates::is_overloaded;
-use super::{is_failed, rate, response_ns};
-use crate::estimate::Estimate;
+use super::is_failed;
 use crate::load_point::{LoadPoint, RunSummary};
+use crate::repeats::{Verdict, enough};
 
 const ORDER_SEED: u64 = 0x04DE;
 
@@ -30,7 +30,8 @@ pub(super) fn next(search: &Search, done: &[&LoadPoint]) -> Option<(Run, u32)> {
         };
         let in_block = |place: &usize| {
             let runs = earlier(&points[*place]);
-            runs.len() == block as usize && needs_more(search.repeats, runs)
+            runs.len() == block as usize
+                && needs_more(search.repeats, known(&points[*place]).copied(), runs)
         };
         let order = random::shuffled(
             random::derive(random::derive(search.template.seed, ORDER_SEED), u64::from(block)),
@@ -62,33 +63,25 @@ fn points(search: &Search, done: &[&LoadPoint]) -> Vec<Run> {
     done.iter().map(again).collect()
 }
 
-fn needs_more(repeats: Repeats, runs: &[RunSummary]) -> bool {
+fn needs_more(repeats: Repeats, point: Option<&LoadPoint>, runs: &[RunSummary]) -> bool {
     let count = runs.len() as u32;
     if count >= repeats.most || runs.iter().any(is_failed) {
         return false;
     }
-    let narrow = |permille: u16| is_narrow(runs, f64::from(permille) / 1000.0);
-    count < repeats.least || repeats.until_permille.is_some_and(|permille| !narrow(permille))
+    let more = |point: &LoadPoint, permille| {
+        let before = LoadPoint { runs: runs.to_vec(), ..point.clone() };
+        look(repeats, permille, &before) == Verdict::More
+    };
+    count < repeats.least
+        || point.zip(repeats.until_permille).is_some_and(|(point, until)| more(point, until))
 }
 
 /// Whether the load point was to be known better than it is.
 pub(super) fn is_too_wide(repeats: Repeats, point: &LoadPoint) -> bool {
-    let wide = |permille: u16| !is_narrow(&point.runs, f64::from(permille) / 1000.0);
-    repeats.until_permille.is_some_and(wide)
+    repeats.until_permille.is_some_and(|until| look(repeats, until, point) != Verdict::Enough)
 }
 
-/// Whether the differences between the runs leave the achieved rate and the mean response time
-/// uncertain by at most `until` of their values. A load point that is more than the target takes
-/// has a response time that grows with the run's length: there the rate alone counts.
-fn is_narrow(runs: &[RunSummary], until: f64) -> bool {
-    let within = |figure: fn(&RunSummary) -> f64| {
-        let values: Vec<f64> = runs.iter().map(figure).collect();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let estimate = Estimate::between_repeats(mean, &values);
-        estimate.relative().is_some_and(|relative| relative <= until)
-    };
-    runs.len() > 1
-        && !runs.iter().any(is_failed)
-        && within(rate)
-        && (runs.iter().any(is_overloaded) || within(response_ns))
+fn look(repeats: Repeats, until_permille: u16, point: &LoadPoint) -> Verdict {
+    let wanted = f64::from(until_permille) / 1000.0;
+    enough(point, wanted, repeats.least, repeats.most).verdict
 }
