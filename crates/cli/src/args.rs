@@ -473,6 +473,8 @@ pub(crate) enum ExportFormat {
     Csv,
     /// Everything the report shows.
     Json,
+    /// A row for each point of each curve, with floor, knees and saturation marked, as CSV.
+    Curves,
     /// A row for each connection of each run, as CSV; of targets with connections (`nfs://`).
     Connections,
     /// Percentile distributions, as HdrHistogram's tools read them.

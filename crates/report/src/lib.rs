@@ -12,6 +12,7 @@ mod charts;
 pub mod compare;
 pub mod connections;
 pub mod csv;
+pub mod curves;
 pub mod document;
 mod emulated;
 pub mod hgrm;

@@ -84,15 +84,22 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     ),
     (
         "Saturation",
-        "The largest achieved rate of those measured, and whether it was reached: whether the last \
-         doubling of the load gave no more than 2.5 % or its uncertainty. Where it was not, more \
-         load may give more.",
+        "The largest achieved rate of those measured. Reached where the last doubling of the queue \
+         depth gave at most 2.5 %, or its uncertainty; in an open loop where an offered rate could \
+         not be kept. Else more load may give more.",
     ),
     (
         "Knees",
-        "The load from which response time pays for little rate, by methods that are named: the \
-         largest rate over response time (power), the last load point that meets an objective for \
-         the response time, Kneedle, and where the asymptotic bounds cross.",
+        "The load from which response time pays for little rate, by the largest rate over response \
+         time, by the last point within an objective (twice the floor unless one is given), by \
+         Kneedle, and by floor times saturation. In brackets: the least and the largest load that \
+         it may be.",
+    ),
+    (
+        "Fitted models",
+        "Models of queueing whose parameters explain a curve best, with 95 % confidence intervals. \
+         Not measured: they hold if the model does. A model fits if it misses the points by at \
+         most 5 %, and none by more than 15 %.",
     ),
     (
         "Charts over time",

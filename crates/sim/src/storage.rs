@@ -3,7 +3,8 @@
 //! A [`Model`] says what the storage is like, a [`Storage`] is one that runs: operations arrive in
 //! the order of time, and each is told at once when it will come back, which a queue served in the
 //! order of arrival allows. In its way an operation
-//! meets, in this order, a [`ThroughputLimit`], the [`Service`], the [`Stall`]s and the [`Fault`]s.
+//! meets, in this order, a [`ThroughputLimit`], the [`Service`], the [`Stall`]s and the [`Fault`]s;
+//! the way there and back comes on top.
 //!
 //! Randomness is a function of the seed and of the operation's number in the order of arrival.
 
@@ -26,6 +27,8 @@ const FAULT_SEED: u64 = 0xFA17;
 pub struct Model {
     /// How operations are served.
     pub service: Service,
+    /// The way there and back, in nanoseconds: what every operation takes on top, without a queue.
+    pub way_ns: u64,
     /// Bytes per second that pass, if limited.
     pub throughput_limit: Option<ThroughputLimit>,
     /// When it stands still.
@@ -162,7 +165,7 @@ impl Model {
     }
 
     fn of(service: Service) -> Model {
-        Model { service, throughput_limit: None, stalls: Vec::new(), faults: Vec::new() }
+        Model { service, way_ns: 0, throughput_limit: None, stalls: Vec::new(), faults: Vec::new() }
     }
 }
 
@@ -197,7 +200,7 @@ impl Storage {
         };
         let passed_ns = self.pass_limit(now_ns, op.size_bytes);
         let done_ns = self.serve(number, passed_ns, slowness);
-        let completed_ns = done_ns.max(now_ns + SERVICE_MIN_NS);
+        let completed_ns = (done_ns + self.model.way_ns).max(now_ns + SERVICE_MIN_NS);
         let moved = op.size_bytes as i32;
         match effect {
             None | Some(Effect::Slow { .. }) => Answer { completed_ns, result: moved },
@@ -302,6 +305,15 @@ mod tests {
         let done: Vec<u64> =
             [0, 10, 20, 500].iter().map(|now| completed(&mut storage, *now, 512)).collect();
         assert_eq!(done, [100, 110, 200, 600]);
+    }
+
+    #[test]
+    fn the_way_takes_its_time_and_holds_nobody_up() {
+        let demand = Demand::Deterministic { ns: 100 };
+        let mut storage = Storage::new(Model { way_ns: 1000, ..Model::queue(1, demand) }, 1);
+        let done: Vec<u64> =
+            [0, 10, 500].iter().map(|now| completed(&mut storage, *now, 512)).collect();
+        assert_eq!(done, [1100, 1200, 1600]);
     }
 
     #[test]

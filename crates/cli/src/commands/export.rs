@@ -11,6 +11,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> Outcome {
     let findings = analysis::analyze(&record);
     let write = |out: &mut dyn Write| match arguments.format {
         ExportFormat::Csv => report::csv::write(&findings, out),
+        ExportFormat::Curves => report::curves::write_csv(&findings, out),
         ExportFormat::Connections => report::connections::write_csv(&findings, out),
         ExportFormat::Json => report::json::write(&findings, out),
         ExportFormat::Hgrm => report::hgrm::write(&findings, out),

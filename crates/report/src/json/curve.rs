@@ -1,15 +1,35 @@
-//! A curve as JSON.
+//! A curve as JSON: its points, and what they say of floor, knees, saturation and models.
+//!
+//! Where a number is missing its place holds `{"missing": "why"}`, so that a reader can tell "was
+//! not measured" from "was not asked for".
 
-use analysis::curve::Curve;
+use analysis::curve::floor::Floor;
+use analysis::curve::knee::{Knee, Knees};
+use analysis::curve::saturation::Saturation;
+use analysis::curve::{Curve, CurvePoint, Missing};
+use analysis::fit::{Fit, Fits, FittedParameter};
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
+use super::estimate::estimate;
 use crate::number::exported;
 
 #[derive(Serialize)]
 pub(super) struct CurveJson<'a> {
     name: &'a str,
     axis: &'a str,
+    /// `closed`: load is the queue depth over all workers; `open`: the offered rate in ops/s;
+    /// `not_raised`: what was swept is no load.
+    load: &'static str,
+    /// The point with the largest achieved rate.
     saturation_point: Option<usize>,
+    floor: Value,
+    saturation: Value,
+    knees: Value,
+    /// What models say; not measured.
+    fitted: Value,
+    /// The point whose two sides of Little's law differ most.
+    little_worst_point: Option<usize>,
     points: Vec<CurvePointJson<'a>>,
 }
 
@@ -18,18 +38,133 @@ pub(super) struct CurvePointJson<'a> {
     load_point: usize,
     x: f64,
     label: &'a str,
+    load: Option<f64>,
+    little_mismatch_fraction: Option<f64>,
 }
 
 pub(super) fn curve(curve: &Curve) -> CurveJson<'_> {
-    let points = curve.points.iter().map(|p| CurvePointJson {
-        load_point: p.load_point,
-        x: exported(p.x),
-        label: &p.label,
-    });
     CurveJson {
         name: &curve.name,
         axis: &curve.axis,
+        load: curve.load.name(),
         saturation_point: curve.most,
-        points: points.collect(),
+        floor: or_missing(&curve.floor, floor),
+        saturation: or_missing(&curve.saturation, saturation),
+        knees: or_missing(&curve.knees, knees),
+        fitted: or_missing(&curve.fits, |fits| fitted(curve, fits)),
+        little_worst_point: curve.little_worst,
+        points: curve.points.iter().map(point).collect(),
     }
+}
+
+fn point(point: &CurvePoint) -> CurvePointJson<'_> {
+    CurvePointJson {
+        load_point: point.load_point,
+        x: exported(point.x),
+        label: &point.label,
+        load: point.sample.map(|sample| exported(sample.load)),
+        little_mismatch_fraction: point.little.map(|check| exported(check.mismatch)),
+    }
+}
+
+fn or_missing<T>(found: &Result<T, Missing>, write: impl Fn(&T) -> Value) -> Value {
+    match found {
+        Ok(found) => write(found),
+        Err(missing) => json!({"missing": missing.in_words()}),
+    }
+}
+
+fn floor(floor: &Floor) -> Value {
+    json!({
+        "load_point": floor.load_point,
+        "point": floor.point,
+        "service_mean_ns": estimate(floor.service_mean_ns),
+        "service_p50_ns": floor.service_p50_ns,
+        "service_min_ns": floor.service_min_ns,
+        "connections": floor.connections,
+    })
+}
+
+fn saturation(saturation: &Saturation) -> Value {
+    json!({
+        "point": saturation.point,
+        "load": exported(saturation.load),
+        "achieved_rate_ops_per_sec": estimate(saturation.rate),
+        "reached": saturation.reached.name(),
+        "last_doubling_gain_fraction": saturation.last_doubling.map(estimate),
+        "falls_fraction": saturation.falls.map(exported),
+    })
+}
+
+fn knees(knees: &Knees) -> Value {
+    let mut all: Map<String, Value> = knees
+        .each()
+        .into_iter()
+        .map(|(method, found)| (method.name().to_owned(), or_missing(found, knee)))
+        .collect();
+    let objective = json!({
+        "response_mean_ns": exported(knees.objective.response_s * 1e9),
+        "origin": knees.objective.origin.name(),
+    });
+    all.insert("objective".to_owned(), objective);
+    let disagreement = knees.disagreement.map(|apart| {
+        json!({
+            "lowest": apart.lowest.name(),
+            "highest": apart.highest.name(),
+            "factor": exported(apart.factor),
+        })
+    });
+    all.insert("disagreement".to_owned(), json!(disagreement));
+    Value::Object(all)
+}
+
+fn knee(knee: &Knee) -> Value {
+    json!({
+        "point": knee.point,
+        "load": exported(knee.load),
+        "low": exported(knee.low),
+        "high": knee.high.map(exported),
+    })
+}
+
+fn fitted(curve: &Curve, fits: &Fits) -> Value {
+    json!({
+        "points": fits.points,
+        "preferred": fits.preferred.map(|place| fits.fits[place].model.name()),
+        "as_good": fits.as_good.iter().map(|p| fits.fits[*p].model.name()).collect::<Vec<_>>(),
+        "models": fits.fits.iter().map(|fit| model(curve, fit)).collect::<Vec<_>>(),
+    })
+}
+
+fn model(curve: &Curve, fit: &Fit) -> Value {
+    let parameters: Map<String, Value> =
+        fit.parameters.iter().map(|p| (format!("fitted_{}", p.name), parameter(p))).collect();
+    // Of a closed curve the rate, of an open one the response time; for drawing.
+    let at = |point: &CurvePoint| {
+        point.sample.map(|sample| exported(fit.predicted(sample.load))).filter(|v| v.is_finite())
+    };
+    json!({
+        "model": fit.model.name(),
+        "in_words": fit.model.in_words(),
+        "fits": fit.is_good(),
+        "parameters": parameters,
+        "degrees_of_freedom": fit.degrees,
+        "residual_rms_fraction": exported(fit.residual_rms),
+        "residual_worst_fraction": exported(fit.residual_worst),
+        "residual_worst_point": fit.worst_point,
+        "aicc": exported(fit.aicc),
+        "think_time_s": exported(fit.think_time_s),
+        "modelled": curve.points.iter().map(at).collect::<Vec<_>>(),
+    })
+}
+
+/// An end that is open is `null`.
+fn parameter(parameter: &FittedParameter) -> Value {
+    let end = |value: f64| value.is_finite().then(|| exported(value));
+    json!({
+        "value": exported(parameter.value),
+        "low": end(parameter.low),
+        "high": end(parameter.high),
+        "determined": parameter.is_determined(),
+    })
 }

@@ -4,6 +4,7 @@
 //! A new finding gets a file here with a function from the findings to a [`Section`] (or nothing),
 //! and one line in [`of`].
 
+mod curves;
 mod steadiness;
 pub(crate) mod summary;
 
@@ -16,6 +17,6 @@ type Maker = fn(&Findings) -> Option<Section>;
 
 /// The sections that these findings have.
 pub fn of(findings: &Findings) -> Vec<Section> {
-    const MAKERS: &[Maker] = &[steadiness::section];
+    const MAKERS: &[Maker] = &[curves::section, steadiness::section];
     MAKERS.iter().filter_map(|section| section(findings)).collect()
 }

@@ -7,6 +7,7 @@
 mod runs;
 
 mod arrivals;
+mod curves;
 mod examples;
 mod faults;
 mod limits;

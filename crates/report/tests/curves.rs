@@ -1,0 +1,94 @@
+//! What is shown of floor, knees, saturation and models: in a terminal, as CSV, as JSON.
+
+mod fixture;
+
+use analysis::{Findings, analyze};
+use fixture::records::{done, experiment, reads, run, stream};
+use report::{curves, json, text};
+
+/// A volume of 1 ms and 8,000 ops/s at doubling queue depths.
+fn bottleneck() -> Findings {
+    let at = |queue_depth: u32| {
+        let rate = u64::from(queue_depth * 1000).min(8000);
+        let service_ns = u64::from(queue_depth) * 1_000_000_000 / rate;
+        let window = (0..6).map(|_| reads(rate, 8192, service_ns)).collect();
+        done(run("random read 8 KiB", vec![stream("data", queue_depth)], 0, 6), window)
+    };
+    analyze(&experiment([1, 2, 4, 8, 16, 32, 64].map(at).to_vec()))
+}
+
+#[test]
+fn a_terminal_is_told_where_a_curve_begins_bends_and_ends() {
+    let shown = text::summary(&bottleneck(), 80);
+    let from = shown.find("Floor, knee and saturation").expect("the section is there");
+    let section: Vec<&str> = shown[from..].lines().take_while(|l| !l.is_empty()).collect();
+    let expected = "\
+Floor, knee and saturation
+  random read 8 KiB
+  - floor: 1.00 ms mean service time (median 1.00 ms) at queue depth 1 of one
+    worker
+  - saturation: 8,000 ops/s, 62.5 MiB/s at queue depth 8; reached, the last
+    doubling of the load gave 0.0 %
+  - knee, outstanding: largest rate per response time 8 (4 to 16); last within
+    twice the floor (2.00 ms) 16 (16 to 32); Kneedle 8 (4 to 16); floor times
+    saturation 8 (8 to 8)
+  - fitted, not measured: a fixed delay and an even limit, alone 1.00 ms +- 0.3
+    %, capacity 8,000 ops/s +- 0.3 %; it misses the points by 0.0 %, at most by
+    0.0 % at queue depth 64
+  - Little's law: its two sides differ by 0.0 % at most, at queue depth 1";
+    assert_eq!(section.join("\n"), expected);
+}
+
+#[test]
+fn the_csv_reference_describes_every_column_of_curves() {
+    let page = include_str!("../../../docs/reference/curves.md");
+    let described: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .filter_map(|line| line.split('`').nth(1))
+        .collect();
+    assert_eq!(described, curves::COLUMNS);
+    let mut file = Vec::new();
+    curves::write_csv(&bottleneck(), &mut file).expect("memory takes it");
+    let file = String::from_utf8(file).expect("it is text");
+    let rows: Vec<Vec<&str>> = file.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 8);
+    assert!(rows.iter().all(|row| row.len() == curves::COLUMNS.len()));
+    let column = |name: &str| curves::COLUMNS.iter().position(|c| *c == name).expect("a column");
+    let marked = |name: &str| -> Vec<&str> {
+        let at_mark = rows[1..].iter().filter(|row| row[column(name)] == "true");
+        at_mark.map(|row| row[column("label")]).collect()
+    };
+    assert_eq!(marked("is_floor"), ["1"]);
+    assert_eq!(marked("is_saturation"), ["8"]);
+    assert_eq!(marked("is_knee_power"), ["8"]);
+    assert_eq!(marked("is_knee_slo"), ["16"]);
+    assert!(rows[1..].iter().all(|row| row[column("fitted_model")] == "bounds"));
+}
+
+#[test]
+fn json_has_what_a_curve_says_and_why_a_number_is_missing() {
+    let mut file = Vec::new();
+    json::write(&bottleneck(), &mut file).expect("memory takes it");
+    let file: serde_json::Value = serde_json::from_slice(&file).expect("it is JSON");
+    let curve = &file["curves"][0];
+    assert_eq!(curve["load"], "closed");
+    assert_eq!(curve["floor"]["service_mean_ns"]["value"], 1e6);
+    assert_eq!(curve["saturation"]["reached"], "reached");
+    assert_eq!(curve["knees"]["knee_power"]["load"], 8.0);
+    assert_eq!(curve["knees"]["objective"]["origin"], "twice_floor");
+    assert_eq!(curve["fitted"]["preferred"], "bounds");
+    let fitted = &curve["fitted"]["models"][0]["parameters"]["fitted_capacity_ops_per_s"];
+    assert!((fitted["value"].as_f64().expect("a number") - 8000.0).abs() < 1.0);
+    // A curve of one point says why it has neither knee nor model.
+    let mut file = Vec::new();
+    let one = analyze(&experiment(vec![done(
+        run("read", vec![stream("data", 4)], 0, 6),
+        (0..6).map(|_| reads(1000, 8192, 4_000_000)).collect(),
+    )]));
+    json::write(&one, &mut file).expect("memory takes it");
+    let file: serde_json::Value = serde_json::from_slice(&file).expect("it is JSON");
+    let curve = &file["curves"][0];
+    assert_eq!(curve["floor"]["missing"], "no load point with queue depth 1 and one worker");
+    assert_eq!(curve["fitted"]["missing"], "1 load point, at least 5 are needed");
+}
