@@ -167,3 +167,20 @@ fn the_point_that_breaks_littles_law_most_is_named() {
     let check = curve.points[2].little.unwrap();
     assert!((check.mismatch - 1.0 / 9.0).abs() < 1e-9, "{check:?}");
 }
+
+#[test]
+fn arrivals_of_one_process_are_a_curve_over_the_offered_rate() {
+    let at = |process: &str, rate: u64| {
+        let mut record = open(rate, 1_000_000);
+        record.run.parameters = vec![("arrival".to_owned(), format!("{process} {rate}/s"))];
+        record
+    };
+    let records = vec![at("poisson", 900), at("poisson", 1000), at("constant", 900)];
+    let findings = analyze(&experiment(records));
+    let names: Vec<&str> = findings.curves.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["read, poisson arrivals", "read, constant arrivals"]);
+    let poisson = &findings.curves[0];
+    assert_eq!((poisson.axis.as_str(), poisson.load), ("offered rate", Load::Open));
+    let labels: Vec<&str> = poisson.points.iter().map(|p| p.label.as_str()).collect();
+    assert_eq!(labels, ["900/s", "1000/s"]);
+}

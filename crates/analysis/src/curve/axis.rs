@@ -69,13 +69,21 @@ impl<'a> Axes<'a> {
             .find_map(|wanted| {
                 swept.iter().find(|(key, _)| last_word(key).as_deref() == Some(wanted))
             })
+            .or_else(|| swept.iter().find(|(_, value)| offered(value).is_some()))
             .or_else(|| swept.iter().find(|(_, value)| quantity(value).is_some()))
             .map(|(key, _)| key.as_str())
     }
 }
 
+/// Process and rate of an arrival as a plan writes it: `poisson 1000/s`.
+fn offered(text: &str) -> Option<(&str, &str)> {
+    let (process, rate) = text.split_once(' ')?;
+    (["poisson", "constant"].contains(&process) && rate.ends_with("/s")).then_some((process, rate))
+}
+
 /// A value as a number on an axis, whatever its unit.
 fn quantity(text: &str) -> Option<f64> {
+    let text = offered(text).map_or(text, |(_, rate)| rate);
     text.parse::<f64>()
         .ok()
         .or_else(|| text.parse::<Bytes>().ok().map(|bytes| bytes.get() as f64))
@@ -85,7 +93,10 @@ fn quantity(text: &str) -> Option<f64> {
 }
 
 pub(crate) fn in_words(key: &str) -> String {
-    key.replace('_', " ")
+    match key.strip_suffix("arrival") {
+        Some(stream) => format!("{}offered rate", stream.replace('_', " ")),
+        None => key.replace('_', " "),
+    }
 }
 
 pub(crate) fn name_without(load_point: &LoadPoint, axis: Option<&str>) -> String {
@@ -93,7 +104,10 @@ pub(crate) fn name_without(load_point: &LoadPoint, axis: Option<&str>) -> String
     for (key, value) in &load_point.parameters {
         // Without an axis only the queue depth is left to tell points apart; it is the label.
         if Some(key.as_str()) != axis {
-            name.push_str(&format!(", {}={value}", in_words(key)));
+            name.push_str(&format!(", {}={value}", key.replace('_', " ")));
+        } else if let Some((process, _)) = offered(value) {
+            // Of one rate and another process is another curve.
+            name.push_str(&format!(", {process} arrivals"));
         }
     }
     name
@@ -103,7 +117,10 @@ pub(crate) fn point(index: usize, load_point: &LoadPoint, axis: Option<&str>) ->
     let depth = load_point.queue_depth_total;
     let swept = axis.and_then(|key| load_point.parameters.iter().find(|(k, _)| k == key));
     let (x, label) = match swept {
-        Some((_, value)) => (quantity(value).unwrap_or(index as f64), value.clone()),
+        Some((_, value)) => {
+            let label = offered(value).map_or(value.as_str(), |(_, rate)| rate);
+            (quantity(value).unwrap_or(index as f64), label.to_owned())
+        }
         None => (depth as f64, depth.to_string()),
     };
     CurvePoint { load_point: index, x, label, sample: None, little: None }
