@@ -228,6 +228,24 @@ mod tests {
     }
 
     #[test]
+    fn a_document_that_is_cut_or_damaged_gives_nothing_worse_than_nothing() {
+        let whole = r#"{"compute":{"vmSize":"Standard_D4s_v5","location":"w","zone":"1"}}"#;
+        for end in 0..whole.len() {
+            assert_eq!(instance_of(&whole[..end]), [], "{end}");
+        }
+        for at in 0..whole.len() {
+            for byte in *b"\0\"{}[]:,9\\" {
+                let mut bytes = whole.as_bytes().to_vec();
+                bytes[at] = byte;
+                let text = String::from_utf8_lossy(&bytes);
+                assert!(instance_of(&text).len() <= instance::ENTRIES.len());
+            }
+        }
+        let deep = "[".repeat(100_000);
+        assert_eq!(instance_of(&deep), []);
+    }
+
+    #[test]
     fn a_port_that_refuses_tells_the_round_trip_too() {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("listen");
         let address = listener.local_addr().expect("it has an address");

@@ -217,3 +217,59 @@ fn arguments_that_cannot_be_meant_are_refused() {
         assert!(ended.stderr.contains(said), "{arguments:?}: {}", ended.stderr);
     }
 }
+
+#[test]
+fn a_captured_host_that_is_damaged_is_never_our_defect() {
+    let place = Place::new();
+    unpack(&place, "azure-d8s-vf-idle");
+    let files = walk(&place.path().join("azure-d8s-vf-idle"));
+    let whole: Vec<Vec<u8>> =
+        files.iter().map(|file| std::fs::read(file).expect("read the tree")).collect();
+    // xorshift64: the same damage in every run of the test.
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below.max(1) as u64) as usize
+    };
+    for _ in 0..12 {
+        for (file, whole) in files.iter().zip(&whole) {
+            let mut bytes = whole.clone();
+            match next(4) {
+                0 => bytes.truncate(next(bytes.len() + 1)),
+                1 if !bytes.is_empty() => {
+                    for _ in 0..3 {
+                        let at = next(bytes.len());
+                        bytes[at] = next(256) as u8;
+                    }
+                }
+                2 => bytes = b"18446744073709551615".to_vec(),
+                _ => {}
+            }
+            std::fs::write(file, bytes).expect("damage the tree");
+        }
+        for form in ["--all", "--json"] {
+            let tree = ["--root", "azure-d8s-vf-idle", "--rtt", "1ms", form];
+            let ended = place.run(&[&["check", "/mnt/vol1"][..], &tree].concat());
+            assert!(matches!(ended.code, Some(0 | 1)), "{:?} {}", ended.code, ended.stderr);
+        }
+    }
+}
+
+#[test]
+fn an_export_that_is_served_here_is_checked_with_the_round_trip_to_it() {
+    let place = Place::new();
+    let served = place.start(&["volume", "serve", "--metrics", "127.0.0.1:0"]);
+    let line = served.wait_for("nfs://");
+    let url = line.split_once("nfs://").map(|(_, rest)| format!("nfs://{}", rest.trim()));
+    let ended = place.run(&["check", &url.expect("it stands there"), "--json"]);
+    assert!(matches!(ended.code, Some(0 | 1)), "{line}{}", ended.stderr);
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
+    assert!(json["round_trip_s"].as_f64().is_some_and(|time| time > 0.0), "{}", ended.stdout);
+    assert_eq!(json["facts"]["nic.name"], "lo");
+    let ids = json["checks"].as_array().expect("checks are a list");
+    assert!(ids.iter().all(|check| check["subject"] != "mount"), "{}", ended.stdout);
+    served.signal("TERM");
+    assert_eq!(served.end().code, Some(0));
+}

@@ -1,0 +1,33 @@
+//! What must hold for every text of `/proc` that a captured host may have: it is read without a
+//! panic, and what is read stands in the text.
+//!
+//! Included by the fuzz target and by the test that replays the corpus, so that both do the same.
+
+use std::path::Path;
+
+use ::host::cpu::CpuTimes;
+use ::host::{missing_mount, mounts, mountstats, nfs};
+
+pub(crate) fn try_host(data: &[u8]) {
+    let lines = data.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let all = mounts::parse(data);
+    assert!(all.len() <= lines);
+    let below = Path::new("/mnt/vol1/fourcorners");
+    if let Some(mount) = mounts::covering(&all, below) {
+        assert!(below.starts_with(&mount.point));
+    }
+    for mount in &all {
+        let _ = nfs::server(mount);
+        let _ = nfs::nconnect_option(&mount.super_options);
+    }
+    let stats = mountstats::parse(data);
+    let transports: usize = stats.iter().map(|stats| stats.transports.len()).sum();
+    let procedures: usize = stats.iter().map(|stats| stats.procedures.len()).sum();
+    assert!(stats.len() + transports + procedures <= lines);
+    let text = String::from_utf8_lossy(data);
+    if let Some(times) = CpuTimes::parse(&text) {
+        let share = times.steal_since(&CpuTimes::default());
+        assert!(share.is_none_or(|share| (0.0..=1.0).contains(&share)));
+    }
+    let _ = missing_mount::missing_mount(below, data, true, |_| false);
+}
