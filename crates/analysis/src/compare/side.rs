@@ -141,22 +141,23 @@ fn point(records: &[&RunRecord]) -> PointSide {
     let subjects = subjects(run, &wholes)
         .into_iter()
         .map(|(stream, kinds, name)| {
+            let of_subject = |window: &Window| window.part(stream, kinds);
+            let repeats: Vec<Part> = wholes.iter().map(of_subject).collect();
+            // Of a run that stands alone: how it changes within itself.
+            let alone = windows.iter().filter(|_| single).flat_map(|run| &run.windows);
+            let batches: Vec<Part> = alone.map(of_subject).collect();
             let sample = |(figure, main): (Figure, bool)| {
                 let values: Vec<Option<f64>> =
-                    wholes.iter().map(|window| window.value(figure, stream, kinds)).collect();
-                let batches = || {
-                    let each = windows.iter().flat_map(|batches| &batches.windows);
-                    let values: Vec<Option<f64>> =
-                        each.map(|window| window.value(figure, stream, kinds)).collect();
-                    // A batch without a value would leave a hole in the order of time.
-                    values.into_iter().collect::<Option<Vec<f64>>>().unwrap_or_default()
-                };
+                    repeats.iter().map(|part| part.value(figure)).collect();
+                // A batch without a value would leave a hole in the order of time.
+                let batches: Option<Vec<f64>> =
+                    batches.iter().map(|part| part.value(figure)).collect();
                 Sample {
                     figure,
                     main,
                     without: values.iter().filter(|value| value.is_none()).count() as u32,
                     repeats: values.into_iter().flatten().collect(),
-                    batches: if single { batches() } else { Vec::new() },
+                    batches: batches.unwrap_or_default(),
                 }
             };
             Subject {
@@ -289,27 +290,44 @@ fn together(streams: &[Measured]) -> Measured {
 }
 
 impl Window {
-    fn measured(&self, stream: Option<usize>) -> &Measured {
-        stream.map_or(&self.total, |s| &self.streams[s])
-    }
-
     fn completed(&self, kinds: &[OpKind]) -> f64 {
         kinds.iter().map(|kind| self.total.kinds[*kind as usize].completed_total() as f64).sum()
     }
 
+    /// What figures about some operations of a stream, or of all streams, are made of.
+    fn part(&self, stream: Option<usize>, kinds: &[OpKind]) -> Part {
+        let measured = stream.map_or(&self.total, |s| &self.streams[s]);
+        Part {
+            ops: measured.together(kinds),
+            seconds: measured.length_ns.iter().sum::<f64>() / 1e9,
+            cpu_ns: self.cpu_ns,
+            completed_by_all: self.completed(&OpKind::ALL),
+        }
+    }
+}
+
+/// Some operations in a window.
+struct Part {
+    ops: Ops,
+    seconds: f64,
+    /// Of the whole process.
+    cpu_ns: f64,
+    /// Operations of every kind and stream.
+    completed_by_all: f64,
+}
+
+impl Part {
     /// The figure; `None` where nothing was measured of it.
-    fn value(&self, figure: Figure, stream: Option<usize>, kinds: &[OpKind]) -> Option<f64> {
-        let measured = self.measured(stream);
-        let ops: Ops = measured.together(kinds);
-        let seconds = measured.length_ns.iter().sum::<f64>() / 1e9;
-        let completed: f64 = ops.completed.iter().sum();
+    fn value(&self, figure: Figure) -> Option<f64> {
+        let sum = |values: &[f64]| values.iter().sum::<f64>();
+        let (ops, completed) = (&self.ops, sum(&self.ops.completed));
         let ratio = |above: f64, below: f64| (below > 0.0).then(|| above / below);
         match figure {
-            Figure::AchievedRate => ratio(completed, seconds),
-            Figure::Throughput => ratio(ops.bytes.iter().sum(), seconds),
-            Figure::ResponseMean => ratio(ops.response_sum_ns.iter().sum(), completed),
-            Figure::ServiceMean => ratio(ops.service_sum_ns.iter().sum(), completed),
-            Figure::CpuPerOp => ratio(self.cpu_ns, self.completed(&OpKind::ALL)),
+            Figure::AchievedRate => ratio(completed, self.seconds),
+            Figure::Throughput => ratio(sum(&ops.bytes), self.seconds),
+            Figure::ResponseMean => ratio(sum(&ops.response_sum_ns), completed),
+            Figure::ServiceMean => ratio(sum(&ops.service_sum_ns), completed),
+            Figure::CpuPerOp => ratio(self.cpu_ns, self.completed_by_all),
             Figure::ResponseP50 | Figure::ResponseP99 | Figure::ResponseP999 => {
                 let fraction = figure.percentile()?;
                 Percentile::of(&ops.response, fraction).value_ns.map(|ns| ns as f64)
@@ -319,7 +337,7 @@ impl Window {
 }
 
 impl Subject {
-    /// `all streams, data` in words; empty for everything together.
+    /// `stream log, read`; empty for everything together.
     pub fn in_words(&self) -> String {
         match (&self.stream, self.operations) {
             (None, "data") => String::new(),
