@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::check_args::CheckArguments;
+use crate::known::KnownLimit;
 use crate::volume_args::VolumeCommand;
 
 /// Measures what a file store delivers, and keeps the numbers with their raw data.
@@ -358,6 +359,16 @@ pub(crate) struct RunArguments {
 
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
+
+    /// A limit that you know beforehand, for telling what limits the rate.
+    ///
+    /// volume=QUOTA:LEVEL or THROUGHPUT (`1TiB:premium`, `64MiB/s`), flow=, endpoint= and link=
+    /// THROUGHPUT (`10Gbit/s`), egress=VM SIZE or THROUGHPUT (`Standard_D32s_v3`), slots=COUNT
+    /// of requests on a connection, operations=RATE. It is kept with the results. May be given many
+    /// times.
+    #[arg(long, value_name = "LIMIT=VALUE", value_parser = crate::known::parse,
+          help_heading = "Experiment")]
+    pub(crate) known: Vec<KnownLimit>,
 
     /// Print every event on stdout as it happens; the table then goes to stderr.
     #[arg(long, help_heading = OUTPUT, value_name = "FORMAT", value_enum, conflicts_with = "json")]

@@ -16,6 +16,7 @@ mod experiment;
 mod guard;
 mod interrupt;
 mod keep;
+mod known;
 mod live;
 mod named_target;
 mod plan_text;

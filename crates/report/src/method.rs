@@ -108,6 +108,12 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          it took.",
     ),
     (
+        "Limits",
+        "What bounds a rate: each explanation predicts how the ceiling moves with connections, \
+         transfer size, direction and workers, and is weighed by Bayes' rule against all load \
+         points and what is known beforehand. Below a probability of 90 % the answer is unknown.",
+    ),
+    (
         "Comparison",
         "The same load points of two experiments, figure by figure: Welch's t on the repeats' \
          values, a test by ranks beside it, and Holm's correction for the number of figures. A \

@@ -252,7 +252,11 @@ impl Group {
             (Some(slope), Some(waiting)) if slope < FLAT_WAITING_MAX && waiting > WAITING_MIN => {
                 State::Flat
             }
-            (Some(slope), _) if slope > RISING_MIN => State::Rising,
+            // Over a large step a slope says little; what operations wait at its end says more.
+            (Some(slope), waiting) if slope > RISING_MIN => match waiting {
+                Some(waiting) if waiting > WAITING_NONE => State::Bent,
+                _ => State::Rising,
+            },
             (Some(_), _) => State::Bent,
             (None, _) if self.last().depth <= 1.0 => State::Rising,
             (None, Some(waiting)) if waiting > WAITING_ALONE_MIN => State::Flat,

@@ -72,11 +72,13 @@ fn shape(group: &Group) -> Evidence {
         State::Flat if group.points.len() > 1 => {
             // From the first point that is in the flat part.
             let flat = group.points.iter().find(|point| point.rate >= 0.9 * group.level);
-            let from = flat.unwrap_or(&first);
+            let from = flat.filter(|from| from.depth < last.depth).unwrap_or(&first);
             format!(
-                "flat at {rate} from {} to {}, while the service time went from {} to {}",
+                "flat at {rate}: from {} to {} the rate went {:.2} times as high, and the \
+                 service time from {} to {}",
                 asked(from.depth),
                 asked(last.depth),
+                last.rate / from.rate,
                 Nanos(from.service_s * 1e9),
                 Nanos(last.service_s * 1e9)
             )
@@ -258,7 +260,10 @@ pub(crate) fn remedy(limit: Limit, group: &Group, known: &Known) -> Vec<String> 
              law).",
             "Or shorten the response time: place the client nearer to the storage.",
         ],
-        Limit::Unknown => &["Do the experiment that tells the candidates apart."],
+        Limit::Unknown => &[
+            "Do the experiment that tells the candidates apart, or say what you know beforehand, \
+             such as the volume's quota and level (`--known volume=1TiB:premium`).",
+        ],
     };
     words.iter().map(|sentence| (*sentence).to_owned()).collect()
 }

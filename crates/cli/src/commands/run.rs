@@ -62,7 +62,9 @@ fn begin(
     say_what_is_assumed(&planned, terminal);
     let service = serve(&planned)?;
     let (store, mut directory) = claim(arguments, &planned, service.as_ref())?;
-    let facts = environment::facts(&planned, directory.as_ref())?;
+    let mut facts = environment::facts(&planned, directory.as_ref())?;
+    facts.extend(arguments.known.iter().map(|known| (known.name.clone(), known.value.clone())));
+    facts.sort();
     let writer = store.create(&planned.plan, &facts, unix_ms()).map_err(Failure::target)?;
     let id = writer.id().to_owned();
     let run_directory = writer.directory().to_owned();

@@ -6,13 +6,14 @@
 use analysis::Findings;
 use serde_json::{Map, Value};
 
-use super::{emulated, steadiness};
+use super::{emulated, limits, steadiness};
 
 /// The fields, by name, in the order of the names.
 pub(super) fn of(findings: &Findings) -> Map<String, Value> {
     let fields = [
         ("emulated_volume", findings.emulated.as_ref().map(emulated::emulated_volume)),
         ("steadiness", steadiness::steadiness(findings)),
+        ("limits", limits::limits(&findings.limits)),
         ("witness", findings.witnessed.map(emulated::witness)),
     ];
     let present = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));

@@ -5,6 +5,7 @@
 //! and one line in [`of`].
 
 mod curves;
+mod limits;
 mod steadiness;
 pub(crate) mod summary;
 
@@ -17,6 +18,6 @@ type Maker = fn(&Findings) -> Option<Section>;
 
 /// The sections that these findings have.
 pub fn of(findings: &Findings) -> Vec<Section> {
-    const MAKERS: &[Maker] = &[curves::section, steadiness::section];
+    const MAKERS: &[Maker] = &[limits::section, curves::section, steadiness::section];
     MAKERS.iter().filter_map(|section| section(findings)).collect()
 }
