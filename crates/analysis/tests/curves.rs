@@ -8,6 +8,7 @@ use analysis::curve::saturation::Reached;
 use analysis::curve::{Curve, Missing};
 use analysis::{Findings, analyze};
 use metrics::run_record::RunRecord;
+use proptest::prelude::*;
 use records::{done, experiment, reads, run, stream};
 use workload::arrival::Arrival;
 
@@ -183,4 +184,60 @@ fn arrivals_of_one_process_are_a_curve_over_the_offered_rate() {
     assert_eq!((poisson.axis.as_str(), poisson.load), ("offered rate", Load::Open));
     let labels: Vec<&str> = poisson.points.iter().map(|p| p.label.as_str()).collect();
     assert_eq!(labels, ["900/s", "1000/s"]);
+}
+
+/// Twice the operations in half the time each: other units of the same curve.
+fn faster(rates: &[u64], factor: u64) -> Vec<RunRecord> {
+    rates.iter().enumerate().map(|(k, rate)| closed(1 << k, rate * factor)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn the_order_of_the_runs_changes_nothing(
+        rates in prop::collection::vec(500u64..9000, 6),
+        order in Just((0..6usize).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let records = faster(&rates, 1);
+        let shuffled: Vec<RunRecord> = order.iter().map(|k| records[*k].clone()).collect();
+        let (_, one) = curve_of(records);
+        let (_, other) = curve_of(shuffled);
+        prop_assert_eq!(&one.saturation, &other.saturation);
+        prop_assert_eq!(&one.knees, &other.knees);
+        prop_assert_eq!(&one.fits, &other.fits);
+        prop_assert_eq!(one.floor.map(|f| f.point), other.floor.map(|f| f.point));
+    }
+
+    #[test]
+    fn a_system_that_is_so_many_times_as_fast_bends_at_the_same_queue_depths(
+        rates in prop::collection::vec(500u64..9000, 6),
+        factor in prop::sample::select(vec![2u64, 5]),
+    ) {
+        let (_, one) = curve_of(faster(&rates, 1));
+        let (_, other) = curve_of(faster(&rates, factor));
+        let (one, other) = (one.knees.expect("knees"), other.knees.expect("knees"));
+        prop_assert_eq!(one.power.map(|k| k.load), other.power.map(|k| k.load));
+        prop_assert_eq!(one.kneedle.map(|k| k.load), other.kneedle.map(|k| k.load));
+    }
+
+    #[test]
+    fn repeats_that_say_the_same_move_no_number(rates in prop::collection::vec(500u64..9000, 6)) {
+        let records = faster(&rates, 1);
+        let repeated = (0..3).flat_map(|repeat| {
+            let again = |record: &RunRecord| {
+                let mut record = record.clone();
+                record.run.repeat = repeat;
+                record
+            };
+            records.iter().map(again).collect::<Vec<_>>()
+        });
+        let (_, thrice) = curve_of(repeated.collect());
+        let (_, once) = curve_of(records);
+        prop_assert_eq!(once.most, thrice.most);
+        let of = |curve: &Curve| curve.saturation.clone().map(|s| (s.rate.value, s.load));
+        prop_assert_eq!(of(&once), of(&thrice));
+        let (once, thrice) = (once.knees.expect("knees"), thrice.knees.expect("knees"));
+        prop_assert_eq!(loads(&once), loads(&thrice));
+    }
 }

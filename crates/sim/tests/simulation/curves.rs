@@ -135,7 +135,7 @@ fn over_seeds(
     for seed in 1..=SEEDS {
         let (_, curve) = found(plan, model, seed);
         let fits = curve.fits.as_ref().unwrap();
-        best += u32::from(preferred(fits).model == fitted);
+        best += u32::from(fits.preferred.is_some_and(|place| fits.fits[place].model == fitted));
         let fit = fits.fits.iter().find(|fit| fit.model == fitted).unwrap();
         for ((held, parameter), truth) in held.iter_mut().zip(&fit.parameters).zip(truth) {
             *held += u32::from((parameter.low..=parameter.high).contains(truth));
@@ -172,9 +172,10 @@ fn several_servers_in_a_closed_loop_are_counted() {
     assert_near(fit.parameter("capacity_ops_per_s").unwrap().value, 2000.0, 0.01, "capacity");
 }
 
+const RATES: [u32; 9] = [200, 400, 600, 800, 1000, 1200, 1400, 1600, 1800];
+
 /// Poisson arrivals at shares of a capacity of 2,000 ops/s.
-fn offered(measure: &str) -> Plan {
-    let rates = [200, 400, 600, 800, 1000, 1200, 1400, 1600, 1800];
+fn offered(measure: &str, rates: &[u32]) -> Plan {
     let rates: Vec<String> = rates.iter().map(|rate| format!("\"{rate}/s\"")).collect();
     let arrival = format!("queue_depth = 4096\narrival = {{ poisson = [{}] }}", rates.join(", "));
     sweep(measure, &arrival)
@@ -190,7 +191,7 @@ fn open_queues_are_told_apart_by_how_their_response_time_rises() {
     ];
     for (servers, demand, fitted, response_s) in cases {
         let model = Model { way_ns: MS, ..Model::queue(servers, demand) };
-        let (_, curve) = found(&offered("100s"), &model, 1);
+        let (_, curve) = found(&offered("100s", &RATES), &model, 1);
         let fits = curve.fits.as_ref().unwrap();
         let fit = preferred(fits);
         assert_eq!(fit.model, fitted, "{fits:#?}");
@@ -207,7 +208,9 @@ fn open_queues_are_told_apart_by_how_their_response_time_rises() {
 fn parameters_of_an_open_queue_lie_within_their_confidence() {
     let server = Model::queue(1, Demand::Exponential { mean_ns: 5e5 });
     let model = Model { way_ns: MS, ..server };
-    let (held, _) = over_seeds(&offered("20s"), &model, Fitted::Mm1, &[1e-3, 2000.0], 0.15);
+    // Nearer to the capacity a window of this length holds too few busy periods to tell its mean.
+    let plan = offered("40s", &RATES[..7]);
+    let (held, _) = over_seeds(&plan, &model, Fitted::Mm1, &[1e-3, 2000.0], 0.15);
     assert!(held.iter().all(|count| *count >= 18), "{held:?} of {SEEDS}");
 }
 
