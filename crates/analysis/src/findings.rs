@@ -13,6 +13,7 @@ use crate::series::{self, Series};
 use crate::steadiness::{self, Steadiness};
 use crate::summary::{self, Summary};
 use crate::warnings::{self, WarningGroup};
+use crate::wire::{self, RunWire};
 use crate::witness::{self, Witnessed};
 
 /// What an experiment's records mean. Plain data; a function of the record alone.
@@ -58,6 +59,9 @@ pub struct Findings {
     pub heats: Vec<Heat>,
     /// An emulated volume's settings beside what was measured; nothing of other targets.
     pub emulated: Option<EmulatedFindings>,
+    /// What the kernel counted on the way to the storage in each run that knows it, by load point,
+    /// in the order of `load_points`.
+    pub wire: Vec<Vec<RunWire>>,
     /// What an independent witness counted; nothing where there was none.
     pub witnessed: Option<Witnessed>,
     /// Everything that a reader must know, by kind.
@@ -77,9 +81,20 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
     let points = load_points.iter().zip(&groups);
     let steadiness: Vec<Steadiness> =
         points.map(|(point, records)| steadiness::steadiness(point, records)).collect();
+    let wire: Vec<Vec<RunWire>> = groups
+        .iter()
+        .map(|records| records.iter().filter_map(|record| wire::of_run(record)).collect())
+        .collect();
     let of_load_points =
         load_points.iter().zip(&groups).enumerate().flat_map(|(index, (point, records))| {
-            warnings::of_load_point(index, point, records, &steadiness[index], generator)
+            warnings::of_load_point(
+                index,
+                point,
+                records,
+                &steadiness[index],
+                &wire[index],
+                generator,
+            )
         });
     let sightings =
         warnings::of_experiment(&record.warnings).into_iter().chain(of_load_points).collect();
@@ -107,6 +122,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         witnessed: witness::witnessed(&record.runs),
         load_points,
         steadiness,
+        wire,
         series: series::series(&record.runs),
         warnings,
         notes: notes(record),

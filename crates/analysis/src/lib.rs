@@ -37,6 +37,7 @@ pub mod tune;
 pub mod warm_up;
 pub mod warnings;
 mod window;
+pub mod wire;
 pub mod witness;
 pub mod work;
 

@@ -9,6 +9,7 @@ use crate::connections;
 use crate::estimate::{INTERVALS_MIN, Percentile, SAMPLES_ABOVE_MIN};
 use crate::load_point::{Generator, LoadPoint, RunSummary, StreamSummary};
 use crate::steadiness::{RepeatSteadiness, Steadiness, StreamSteadiness};
+use crate::wire::RunWire;
 
 /// A worker (or a process) that uses more of its processors than this may be what limits the run:
 /// the margin that is left is about what the interval's own bookkeeping takes.
@@ -55,6 +56,7 @@ pub(crate) fn of_load_point(
     load_point: &LoadPoint,
     records: &[&RunRecord],
     steadiness: &Steadiness,
+    wire: &[RunWire],
     generator: Generator,
 ) -> Vec<Sighting> {
     let mut gathered = Gathered { load_point: Some(index), sightings: Vec::new() };
@@ -81,6 +83,11 @@ pub(crate) fn of_load_point(
     }
     if let Some(warning) = processors_busy(load_point, generator) {
         gathered.add(None, None, warning);
+    }
+    for run in wire {
+        for warning in run.warnings() {
+            gathered.add(None, Some(run.repeat), warning);
+        }
     }
     for warning in steadiness.repeats.iter().flat_map(RepeatSteadiness::warnings) {
         gathered.add(None, None, warning);

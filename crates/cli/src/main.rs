@@ -24,6 +24,7 @@ mod refusal;
 mod search_text;
 mod terminal;
 mod volume_args;
+mod wire;
 
 use std::process::ExitCode;
 

@@ -16,5 +16,6 @@ pub mod network;
 pub mod nfs;
 pub mod observations;
 mod root;
+pub mod wire;
 
 pub use root::Root;

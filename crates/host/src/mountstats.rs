@@ -17,10 +17,21 @@ pub struct MountStats {
     pub point: PathBuf,
     /// The options in force, as `opts:` lists them.
     pub options: String,
+    /// Bytes that reads and writes moved; absent where the kernel does not tell.
+    pub bytes: Option<Bytes>,
     /// Its connections. Mounts of one server share them.
     pub transports: Vec<Transport>,
     /// Calls by procedure, those that were never made too.
     pub procedures: Vec<Procedure>,
+}
+
+/// Bytes that went to and came from the server, without headers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bytes {
+    /// Of READ calls, for whatever reason they were made.
+    pub server_read: u64,
+    /// Of WRITE calls.
+    pub server_written: u64,
 }
 
 /// A connection to the server, or the place for one: it is made when it is first used.
@@ -79,6 +90,8 @@ pub fn parse(text: &[u8]) -> Vec<MountStats> {
             in_procedures = true;
         } else if let Some(options) = line.strip_prefix("opts:") {
             mount.options = options.trim().to_owned();
+        } else if let Some(bytes) = line.strip_prefix("bytes:") {
+            mount.bytes = bytes_of(bytes);
         } else if let Some(transport) = line.strip_prefix("xprt:") {
             mount.transports.extend(transport_of(transport));
         } else if in_procedures {
@@ -101,6 +114,13 @@ fn head(line: &[u8]) -> Option<MountStats> {
     }
     let source = path_of(source).to_string_lossy().into_owned();
     Some(MountStats { source, point: path_of(point), ..MountStats::default() })
+}
+
+/// `read written direct-read direct-written server-read server-written pages-read pages-written`:
+/// the first four are what programs asked for, the next two what went over the wire.
+fn bytes_of(text: &str) -> Option<Bytes> {
+    let mut fields = text.split_ascii_whitespace().skip(4).map(str::parse);
+    Some(Bytes { server_read: fields.next()?.ok()?, server_written: fields.next()?.ok()? })
 }
 
 /// `tcp port binds connects connect-time idle sends recvs bad-xids requests backlog slots sending
@@ -168,6 +188,7 @@ device tmpfs mounted on /dev/shm with fstype tmpfs
         assert_eq!(all.len(), 1);
         let mount = on(&all, Path::new("/mnt/two words")).unwrap();
         assert_eq!(mount.source, "10.0.0.4:/vol1");
+        assert_eq!(mount.bytes, Some(Bytes { server_read: 4096, server_written: 8192 }));
         assert!(mount.options.starts_with("rw,vers=3") && mount.options.ends_with("=none"));
         let used =
             Transport { connects: 1, sends: 39, waiting_for_slot: 5, slots_used_max: Some(17) };

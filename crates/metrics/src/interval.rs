@@ -5,6 +5,7 @@ use workload::outcome::ErrorKind;
 
 use crate::connection::ConnectionInterval;
 use crate::histogram::Counts;
+use crate::wire::WireInterval;
 
 /// What happened from `start_ns` to `end_ns` after the run's start: an operation belongs to the
 /// interval in which it completed.
@@ -23,6 +24,9 @@ pub struct Interval {
     /// One entry for each connection of the workers' targets, ordered by stream, lane and number;
     /// none where the target has no connections.
     pub connections: Vec<ConnectionInterval>,
+    /// What the kernel counted on the way to the storage, one entry for each place that tells; none
+    /// where the target has no such place, and in records of before it was asked.
+    pub wire: Vec<WireInterval>,
     /// CPU time of the whole process in user space, in nanoseconds: workers, kernel threads on
     /// their behalf, and the tool's own bookkeeping.
     pub process_user_ns: u64,

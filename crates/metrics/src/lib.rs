@@ -11,4 +11,5 @@ pub mod interval;
 pub mod recorder;
 pub mod run_record;
 pub mod warning;
+pub mod wire;
 pub mod witness;

@@ -3,6 +3,8 @@
 
 use units::{Bytes, Nanos, OpsPerSec, thousands};
 
+use crate::wire::WirePlace;
+
 /// Something a reader of a number must know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
@@ -158,6 +160,17 @@ pub enum Warning {
         reconnects: u64,
         /// Calls that were sent again.
         replays: u64,
+    },
+    /// Fewer bytes went over the wire than operations moved: a cache of this host answered.
+    ServedFromCache {
+        /// Bytes that were read; else those that were written.
+        is_read: bool,
+        /// Where the wire was counted.
+        place: WirePlace,
+        /// Bytes that operations moved in the window.
+        counted_bytes: u64,
+        /// Bytes that the place counted in it.
+        wire_bytes: u64,
     },
     /// Nothing tells whether direct I/O reached the device: the file system does not support it or
     /// keeps data in memory (tmpfs).
@@ -341,6 +354,21 @@ impl Warning {
                     thousands(*replays)
                 )
             }
+            Warning::ServedFromCache { is_read, place, counted_bytes, wire_bytes } => {
+                let missing = 1.0 - *wire_bytes as f64 / (*counted_bytes).max(1) as f64;
+                let (done, way, verb) = match is_read {
+                    true => ("read", "came to", "delivered"),
+                    false => ("written", "left", "took"),
+                };
+                format!(
+                    "{} of the bytes {done} never {way} this host: operations moved {}, {} {verb} \
+                     {}",
+                    percent(missing),
+                    Bytes::new(*counted_bytes),
+                    place.in_words(),
+                    Bytes::new(*wire_bytes)
+                )
+            }
             Warning::NotStorage { filesystem } => {
                 format!(
                     "the target lies on {filesystem}, which keeps data in memory or does not \
@@ -490,6 +518,20 @@ impl Warning {
                  made again; their times include it.",
                 "Look at the time series for the gap, and at the network and the server's log for \
                  its cause.",
+            ),
+            Warning::ServedFromCache { is_read: true, .. } => (
+                "served_from_cache",
+                "What did not come over the wire came from this host's memory: the figure is not \
+                 one of the storage.",
+                "Use direct I/O (`direct = true`), a working set of at least twice the memory, or \
+                 an export without a mount (`nfs://`), where nothing is cached.",
+            ),
+            Warning::ServedFromCache { .. } => (
+                "held_in_cache",
+                "What did not go over the wire waits in this host's memory, or was written over \
+                 there: the figure is not one of the storage.",
+                "Use direct I/O (`direct = true`), `dsync = true` or `fsync_every`, or an export \
+                 without a mount (`nfs://`), where nothing is cached.",
             ),
             Warning::NotStorage { .. } => (
                 "not_storage",
@@ -665,6 +707,28 @@ mod tests {
                 Warning::ConnectionReestablished { connections: 1, reconnects: 2, replays: 31 },
                 "connection_reestablished",
                 "1 connection made again 2 times in all, with 31 calls sent again",
+            ),
+            (
+                Warning::ServedFromCache {
+                    is_read: true,
+                    place: WirePlace::BlockDevice,
+                    counted_bytes: 100 << 30,
+                    wire_bytes: 2 << 30,
+                },
+                "served_from_cache",
+                "98.0 % of the bytes read never came to this host: operations moved 100 GiB, the \
+                 block device delivered 2 GiB",
+            ),
+            (
+                Warning::ServedFromCache {
+                    is_read: false,
+                    place: WirePlace::NfsMount,
+                    counted_bytes: 1 << 30,
+                    wire_bytes: 0,
+                },
+                "held_in_cache",
+                "100.0 % of the bytes written never left this host: operations moved 1 GiB, the \
+                 NFS mount took 0 B",
             ),
             (
                 Warning::NotStorage { filesystem: "tmpfs".to_owned() },

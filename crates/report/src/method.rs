@@ -73,6 +73,12 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          repeats that Grubbs' test names. They are counted in every figure.",
     ),
     (
+        "Wire",
+        "Bytes that operations moved beside those that the kernel counted at the NFS mount, the \
+         block device or the network interface. Where more than 10 % are missing, a cache of this \
+         host answered, and the figure is not one of the storage.",
+    ),
+    (
         "Repeats disagree",
         "Repeats whose achieved rates differ by more than their intervals explain (Welch's \
          analysis of variance, 1 %).",

@@ -17,6 +17,7 @@ use engine::run::RunEnd;
 use metrics::interval::Interval;
 use metrics::run_record::{Outcome, RunRecord};
 use metrics::warning::Warning;
+use metrics::wire::WireInterval;
 use target::directory::TargetDirectory;
 use target::fill::FillError;
 use target::refusal::Refusal;
@@ -42,6 +43,9 @@ pub struct Host<'a> {
     /// The share of the host's processor time that the hypervisor took since it was last asked, 0
     /// to 1.
     pub steal_since_last: &'a mut dyn FnMut() -> Option<f64>,
+    /// What the kernel counted on the way to the target since it was last asked; asked on the
+    /// conducting thread when an interval is complete, some milliseconds after its edge.
+    pub wire_since_last: &'a mut dyn FnMut() -> Vec<WireInterval>,
 }
 
 /// Why a plan could not be done. A run that failed is not that: its [`Outcome`] says so.
@@ -252,11 +256,16 @@ impl Conductor<'_, '_, '_> {
         self.warn_of_what_is_known(run);
         // From here on only what is taken during the run counts.
         (self.host.steal_since_last)();
+        (self.host.wire_since_last)();
 
         let mut progress = Progress::begin(run, keep, self.announcer);
         // Ending this run must not end the plan.
         let stop = Arc::new(Stop::below(Arc::clone(self.stop)));
-        let end = self.fleet.run(run, &stop, &mut |interval| progress.take(interval));
+        let wire_since_last = &mut self.host.wire_since_last;
+        let end = self.fleet.run(run, &stop, &mut |mut interval| {
+            interval.wire = wire_since_last();
+            progress.take(interval)
+        });
         let Progress { too_many_failed, told, intervals, .. } = progress;
 
         let end = end.map(|end| self.hear_witness(run, end, &told)).map(|end| self.look_again(end));

@@ -233,7 +233,12 @@ fn told_to(
 ) -> Result<Outcome, ConductError> {
     let stop = Arc::new(Stop::new());
     let mut fleet = Scripted { acts: acts.into(), stop: Arc::clone(&stop), witness: None };
-    let host = Host { memory_bytes: None, processors: None, steal_since_last: &mut || None };
+    let host = Host {
+        memory_bytes: None,
+        processors: None,
+        steal_since_last: &mut || None,
+        wire_since_last: &mut Vec::new,
+    };
     conduct_with(&mut fleet, &plan(runs), None, host, &stop, listeners)
 }
 
@@ -245,7 +250,12 @@ fn a_run_that_a_witness_counted_otherwise_has_failed_and_what_it_counted_is_kept
         let witness = Some(WitnessCounts { read_bytes, ..WitnessCounts::default() });
         let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
         let mut fleet = Scripted { acts, stop: Arc::clone(&stop), witness };
-        let host = Host { memory_bytes: None, processors: None, steal_since_last: &mut || None };
+        let host = Host {
+            memory_bytes: None,
+            processors: None,
+            steal_since_last: &mut || None,
+            wire_since_last: &mut Vec::new,
+        };
         let plan = plan(vec![run(0, 0, 1)]);
         let ended = conduct_with(&mut fleet, &plan, None, host, &stop, &mut [&mut kept]).unwrap();
         assert!(kept.events.contains(&"witnessed 0 [0, 0, 0]".to_owned()), "{:?}", kept.events);
@@ -395,7 +405,12 @@ fn a_noisy_host_is_warned_of_after_the_run() {
     // The first answer covers the time before the run and does not count.
     let mut answers = vec![0.2, 0.9];
     let mut steal = || answers.pop();
-    let host = Host { memory_bytes: None, processors: None, steal_since_last: &mut steal };
+    let host = Host {
+        memory_bytes: None,
+        processors: None,
+        steal_since_last: &mut steal,
+        wire_since_last: &mut Vec::new,
+    };
     let mut noted = Noted::default();
     conduct_with(&mut fleet, &plan(vec![run(0, 0, 1)]), None, host, &stop, &mut [&mut noted])
         .unwrap();
@@ -430,8 +445,12 @@ fn files_are_prepared_before_the_first_run_and_only_once() {
         let stop = Arc::new(Stop::new());
         let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
         let mut fleet = Scripted { acts, stop: Arc::clone(&stop), witness: None };
-        let host =
-            Host { memory_bytes: Some(1 << 40), processors: None, steal_since_last: &mut || None };
+        let host = Host {
+            memory_bytes: Some(1 << 40),
+            processors: None,
+            steal_since_last: &mut || None,
+            wire_since_last: &mut Vec::new,
+        };
         let mut kept = Kept::default();
         let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
         assert_eq!(ended.unwrap(), Outcome::Done);
@@ -455,7 +474,12 @@ fn a_stop_during_the_fill_runs_nothing() {
     let stop = Arc::new(Stop::new());
     stop.finish_interval();
     let mut fleet = Scripted { acts: VecDeque::new(), stop: Arc::clone(&stop), witness: None };
-    let host = Host { memory_bytes: None, processors: None, steal_since_last: &mut || None };
+    let host = Host {
+        memory_bytes: None,
+        processors: None,
+        steal_since_last: &mut || None,
+        wire_since_last: &mut Vec::new,
+    };
     let mut kept = Kept::default();
     let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
     assert_eq!(ended.unwrap(), Outcome::Interrupted);
@@ -480,7 +504,12 @@ fn files_that_are_not_as_we_left_them_are_refused_before_a_run_or_refilled() {
         let stop = Arc::new(Stop::new());
         let acts = VecDeque::from([Act::Intervals { failed: 0 }]);
         let mut fleet = Scripted { acts, stop: Arc::clone(&stop), witness: None };
-        let host = Host { memory_bytes: None, processors: None, steal_since_last: &mut || None };
+        let host = Host {
+            memory_bytes: None,
+            processors: None,
+            steal_since_last: &mut || None,
+            wire_since_last: &mut Vec::new,
+        };
         let mut kept = Kept::default();
         let ended = conduct_with(&mut fleet, &plan, Some(&mut ours), host, &stop, &mut [&mut kept]);
         let ran = kept.events.contains(&"run 0 started".to_owned());

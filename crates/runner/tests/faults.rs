@@ -105,7 +105,12 @@ fn sabotaged(
     let file = ours.file_path(&plan.file_sets()[0], 0);
     let mut saboteur = Saboteur { at, deed: Some(Box::new(|| deed(&file))), intervals: 0 };
     let stop = Arc::new(Stop::new());
-    let host = Host { memory_bytes: None, processors: None, steal_since_last: &mut || None };
+    let host = Host {
+        memory_bytes: None,
+        processors: None,
+        steal_since_last: &mut || None,
+        wire_since_last: &mut Vec::new,
+    };
     let ended: Result<Outcome, ConductError> =
         conduct(plan, Some(&mut ours), host, &stop, &mut [&mut saboteur]);
     let Outcome::Failed { reason } = ended.unwrap() else { panic!("the run failed") };

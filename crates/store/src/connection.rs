@@ -62,7 +62,8 @@ fn put_endpoint(out: &mut Vec<u8>, Endpoint { address, port }: Endpoint) {
 
 pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<ConnectionInterval>, Malformed> {
     let count = cursor.count(LEAST_BYTES)?;
-    if count == 0 {
+    // None stand before what the wire counted.
+    if count == 0 && cursor.is_at_end() {
         return Err(Malformed("it announces connections and has none"));
     }
     let mut connections = Vec::with_capacity(count);

@@ -6,6 +6,7 @@
 use metrics::interval::Interval;
 use metrics::run_record::{EngineUsed, Outcome, Prepared};
 use metrics::warning::{Figure, Warning};
+use metrics::wire::WirePlace;
 use metrics::witness::WitnessCounts;
 use workload::plan::{EngineChoice, Run};
 
@@ -284,6 +285,14 @@ pub(crate) fn encode_warning(run_index: Option<u32>, warning: &Warning, out: &mu
             put_f64(out, *value);
             put_f64(out, *median);
         }
+        Warning::ServedFromCache { is_read, place, counted_bytes, wire_bytes } => {
+            out.push(22);
+            out.push(u8::from(*is_read));
+            let number = WirePlace::ALL.iter().position(|known| known == place);
+            out.push(number.map_or(u8::MAX, |number| number as u8));
+            put_u64(out, *counted_bytes);
+            put_u64(out, *wire_bytes);
+        }
         Warning::HostNoisy { steal } => {
             out.push(10);
             put_f64(out, *steal);
@@ -408,6 +417,17 @@ fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malformed> {
             value: cursor.f64()?,
             median: cursor.f64()?,
         },
+        22 => Warning::ServedFromCache {
+            is_read: cursor.u8()? != 0,
+            place: match cursor.u8()? {
+                place if usize::from(place) < WirePlace::ALL.len() => {
+                    WirePlace::ALL[usize::from(place)]
+                }
+                _ => return Err(Malformed("its place is not one that this fourcorners knows")),
+            },
+            counted_bytes: cursor.u64()?,
+            wire_bytes: cursor.u64()?,
+        },
         _ => return Err(Malformed("its warning is not one that this fourcorners knows")),
     })
 }
@@ -417,6 +437,7 @@ mod tests {
     use metrics::connection::ConnectionInterval;
     use metrics::histogram::{BUCKETS, Counts};
     use metrics::interval::{KindInterval, StreamInterval, WorkerInterval};
+    use metrics::wire::{WireInterval, WirePlace};
     use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
     use workload::connection::{CallCounters, Endpoint, TcpState};
@@ -509,9 +530,15 @@ mod tests {
         let worker = any::<(u32, u32, u64)>();
         let worker =
             worker.prop_map(|(stream, lane, cpu_ns)| WorkerInterval { stream, lane, cpu_ns });
-        let parts = (vec(any_stream(), 0..3), vec(worker, 0..5), vec(any_connection(), 0..4));
+        let wire = (0..4usize, any::<[u64; 2]>()).prop_map(|(place, bytes)| WireInterval {
+            place: WirePlace::ALL[place],
+            received_bytes: bytes[0],
+            sent_bytes: bytes[1],
+        });
+        let streams = vec(any_stream(), 0..3);
+        let parts = (streams, vec(worker, 0..5), vec(any_connection(), 0..4), vec(wire, 0..3));
         (0..u32::MAX, any::<[u64; 4]>(), parts).prop_map(
-            |(index, times, (streams, workers, connections))| Interval {
+            |(index, times, (streams, workers, connections, wire))| Interval {
                 index,
                 start_ns: times[0].min(times[1]),
                 end_ns: times[0].max(times[1]),
@@ -520,6 +547,7 @@ mod tests {
                 streams,
                 workers,
                 connections,
+                wire,
             },
         )
     }
@@ -531,7 +559,7 @@ mod tests {
 
     fn any_warning() -> impl Strategy<Value = Warning> {
         let errors = vec(any::<(String, String, u64)>(), 0..4);
-        let parts = (0..22u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
+        let parts = (0..23u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
         (parts, any::<String>()).prop_map(|((which, a, b, c, d, errors), text)| match which {
             0 => Warning::GeneratorBusy { busy: a },
             1 => Warning::ScheduleDelayHigh { delay_mean_ns: a, service_mean_ns: b },
@@ -570,6 +598,12 @@ mod tests {
                 start_ns: c,
                 value: a,
                 median: b,
+            },
+            21 => Warning::ServedFromCache {
+                is_read: c > d,
+                place: WirePlace::ALL[(c % 4) as usize],
+                counted_bytes: c,
+                wire_bytes: d,
             },
             _ => Warning::NotStorage { filesystem: text },
         })

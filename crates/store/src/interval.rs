@@ -15,7 +15,7 @@ use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
 use crate::codec::{Cursor, Malformed, put_u64, put_u128};
-use crate::connection;
+use crate::{connection, wire};
 
 /// Set in a kind's first byte where anything happened.
 const KIND_USED: u8 = 1;
@@ -41,8 +41,11 @@ pub(crate) fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
         encode_stream(stream, out);
     }
     // Where there are none the interval is what it was before there were connections.
-    if !interval.connections.is_empty() {
+    if !interval.connections.is_empty() || !interval.wire.is_empty() {
         connection::encode(&interval.connections, out);
+    }
+    if !interval.wire.is_empty() {
+        wire::encode(&interval.wire, out);
     }
 }
 
@@ -125,6 +128,9 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<(u32, Interval), Malform
     }
     if !cursor.is_at_end() {
         interval.connections = connection::decode(cursor)?;
+    }
+    if !cursor.is_at_end() {
+        interval.wire = wire::decode(cursor)?;
     }
     Ok((run_index, interval))
 }
@@ -216,6 +222,9 @@ impl Sums {
     fn checked(&mut self, interval: &Interval) -> Option<()> {
         self.count([interval.process_user_ns, interval.process_system_ns])?;
         self.count(interval.workers.iter().map(|worker| worker.cpu_ns))?;
+        for entry in &interval.wire {
+            self.count([entry.received_bytes, entry.sent_bytes])?;
+        }
         for connection in &interval.connections {
             for kind in &connection.kinds {
                 self.count([kind.operations, kind.calls, kind.bytes])?;

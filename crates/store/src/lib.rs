@@ -25,6 +25,7 @@ mod root;
 mod run_id;
 mod store;
 mod summary;
+mod wire;
 mod writer;
 
 pub use error::Error;

@@ -115,6 +115,7 @@ pub fn interval(index: u32, streams: Vec<StreamInterval>) -> Interval {
         process_user_ns: 200_000_000,
         process_system_ns: 400_000_000,
         connections: Vec::new(),
+        wire: Vec::new(),
     }
 }
 

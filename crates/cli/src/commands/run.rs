@@ -34,6 +34,7 @@ use crate::live::{Decisions, Live};
 use crate::named_target;
 use crate::refusal;
 use crate::terminal::Terminal;
+use crate::wire;
 
 pub(crate) fn run(arguments: &RunArguments, terminal: &Terminal) -> Outcome {
     let mut events = arguments.events.map(|_| EventLines::new(std::io::stdout()));
@@ -212,7 +213,10 @@ fn measure(
         let before = std::mem::replace(&mut earlier, CpuTimes::read(&root))?;
         earlier.as_ref()?.steal_since(&before)
     };
+    let mut meter = wire::meter(root.clone(), directory.as_deref());
+    let mut wire_since_last = || meter.since_last().into_iter().map(wire::interval).collect();
     let host = Host {
+        wire_since_last: &mut wire_since_last,
         memory_bytes: host::facts::memory_bytes(&root),
         processors: u32::try_from(engine::processor::processors().len()).ok(),
         steal_since_last: &mut steal_since_last,

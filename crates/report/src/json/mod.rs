@@ -16,6 +16,7 @@ mod series;
 mod steadiness;
 mod summary;
 mod warning;
+mod wire;
 
 use std::io::{self, Write};
 

@@ -6,7 +6,7 @@
 use analysis::Findings;
 use serde_json::{Map, Value};
 
-use super::{emulated, limits, steadiness};
+use super::{emulated, limits, steadiness, wire};
 
 /// The fields, by name, in the order of the names.
 pub(super) fn of(findings: &Findings) -> Map<String, Value> {
@@ -14,6 +14,7 @@ pub(super) fn of(findings: &Findings) -> Map<String, Value> {
         ("emulated_volume", findings.emulated.as_ref().map(emulated::emulated_volume)),
         ("steadiness", steadiness::steadiness(findings)),
         ("limits", limits::limits(&findings.limits)),
+        ("wire", wire::wire(findings)),
         ("witness", findings.witnessed.map(emulated::witness)),
     ];
     let present = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));

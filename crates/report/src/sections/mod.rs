@@ -8,6 +8,7 @@ mod curves;
 mod limits;
 mod steadiness;
 pub(crate) mod summary;
+mod wire;
 
 use analysis::Findings;
 
@@ -18,6 +19,7 @@ type Maker = fn(&Findings) -> Option<Section>;
 
 /// The sections that these findings have.
 pub fn of(findings: &Findings) -> Vec<Section> {
-    const MAKERS: &[Maker] = &[limits::section, curves::section, steadiness::section];
+    const MAKERS: &[Maker] =
+        &[limits::section, curves::section, steadiness::section, wire::section];
     MAKERS.iter().filter_map(|section| section(findings)).collect()
 }

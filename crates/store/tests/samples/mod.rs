@@ -77,6 +77,7 @@ pub(crate) fn interval(index: u32, streams: u32, buckets: u32) -> Interval {
         process_user_ns: number(2) % 1_000_000_000,
         process_system_ns: number(3) % 1_000_000_000,
         connections: Vec::new(),
+        wire: Vec::new(),
     }
 }
 

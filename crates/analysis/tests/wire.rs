@@ -1,0 +1,87 @@
+//! What operations moved against what the wire counted: caught caches, allowed headers.
+
+mod records;
+
+use analysis::analyze;
+use metrics::run_record::RunRecord;
+use metrics::wire::{WireInterval, WirePlace};
+use records::{done, experiment, reads, run, stream};
+
+/// Two warm-up intervals and six of 10,000 reads of 8 KiB, of which each place counted so many
+/// bytes.
+fn reading(places: &[(WirePlace, u64, u64)]) -> RunRecord {
+    let mut record = done(
+        run("random read 8 KiB", vec![stream("data", 4)], 2, 6),
+        vec![reads(10_000, 8192, 100_000); 8],
+    );
+    for interval in &mut record.intervals {
+        let entry = |(place, received_bytes, sent_bytes): &(WirePlace, u64, u64)| WireInterval {
+            place: *place,
+            received_bytes: *received_bytes,
+            sent_bytes: *sent_bytes,
+        };
+        interval.wire = places.iter().map(entry).collect();
+    }
+    record
+}
+
+const MOVED: u64 = 10_000 * 8192;
+
+fn codes(record: RunRecord) -> Vec<&'static str> {
+    analyze(&experiment(vec![record])).warnings.iter().map(|group| group.code).collect()
+}
+
+#[test]
+fn reads_that_a_cache_answered_are_marked_with_their_numbers() {
+    let record = reading(&[(WirePlace::BlockDevice, MOVED / 50, 4096)]);
+    let findings = analyze(&experiment(vec![record]));
+    assert_eq!(findings.warnings.len(), 1);
+    let group = &findings.warnings[0];
+    assert_eq!(group.code, "served_from_cache");
+    let seen = &group.sightings[0].seen;
+    assert!(seen.starts_with("98.0 % of the bytes read never came to this host"), "{seen}");
+    assert!(findings.marks(0, None).contains(group.mark), "the load point's row is marked");
+    let check = findings.wire[0][0].believed().unwrap();
+    // The window's six intervals, not the warm-up's.
+    assert_eq!((check.read.counted, check.read.wire), (6 * MOVED, 6 * (MOVED / 50)));
+    assert!((check.read.ratio().unwrap() - 0.02).abs() < 1e-6);
+    assert_eq!(check.intervals.len(), 6);
+}
+
+#[test]
+fn reads_that_came_over_the_wire_are_not_marked_whoever_else_uses_it() {
+    assert_eq!(codes(reading(&[(WirePlace::BlockDevice, MOVED, 0)])), [] as [&str; 0]);
+    // With headers, and with twice as much by others: said in the section, no warning.
+    let record = reading(&[(WirePlace::Interface, 3 * MOVED, MOVED / 20)]);
+    let findings = analyze(&experiment(vec![record.clone()]));
+    assert!(findings.wire[0][0].believed().unwrap().read.has_others());
+    assert_eq!(codes(record), [] as [&str; 0]);
+}
+
+#[test]
+fn the_mount_is_believed_before_the_interface() {
+    // Others load the interface, so it alone would not show that the cache answers.
+    let record =
+        reading(&[(WirePlace::Interface, 2 * MOVED, 0), (WirePlace::NfsMount, MOVED / 100, 0)]);
+    let findings = analyze(&experiment(vec![record]));
+    assert_eq!(findings.wire[0][0].believed().unwrap().place, WirePlace::NfsMount);
+    assert_eq!(findings.warnings[0].code, "served_from_cache");
+}
+
+#[test]
+fn the_loopback_is_one_number_for_both_directions() {
+    // 8 KiB and 300 bytes of headers for each read, in both counters of the loopback.
+    let passed = MOVED + 10_000 * 300;
+    let findings = analyze(&experiment(vec![reading(&[(WirePlace::Loopback, passed, passed)])]));
+    let check = findings.wire[0][0].believed().unwrap();
+    assert_eq!(check.read.ratio(), None);
+    assert!((check.written.ratio().unwrap() - (1.0 + 300.0 / 8192.0)).abs() < 1e-9);
+    assert!(findings.warnings.is_empty());
+}
+
+#[test]
+fn a_record_that_knows_nothing_of_the_wire_shows_nothing_of_it() {
+    let findings = analyze(&experiment(vec![reading(&[])]));
+    assert!(findings.wire.iter().all(Vec::is_empty));
+    assert!(findings.warnings.is_empty());
+}
