@@ -102,7 +102,11 @@ pub(crate) enum Command {
     /// Write the results of one experiment as CSV, JSON or HdrHistogram percentiles.
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArguments),
-    /// Write the HTML report of one experiment, and print its path.
+    /// Write the report of one or more experiments, and print its path.
+    ///
+    /// Begins with a page in plain words: what the target can do, where it bends, what limits it,
+    /// what to change. Several experiments get charts that show them side by side, and the verdict
+    /// of `compare`.
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArguments),
     /// Tell whether two experiments or more differ, and by how much.
@@ -175,7 +179,9 @@ Examples:
 const REPORT_EXAMPLES: &str = "\
 Examples:
   fourcorners report last
-  fourcorners report last --output vol1.html";
+  fourcorners report last --theme print --output vol1.html
+  fourcorners report 20261121T0915 20261121T1030 --output near-and-far.html
+  fourcorners report last --format png --output slides/";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -495,12 +501,51 @@ pub(crate) enum ExportFormat {
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    #[command(flatten)]
-    pub(crate) which: IdArgument,
+    /// The IDs as `list` shows them, their unique beginnings, or `last` for the newest.
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
 
-    /// The file that is written; without it, `report.html` beside the raw data in the store.
-    #[arg(short, long, value_name = "FILE")]
+    /// The look: as the reader's system has it, or one of the others.
+    #[arg(long, value_name = "THEME", value_enum, default_value_t = ReportTheme::Auto)]
+    pub(crate) theme: ReportTheme,
+
+    /// The form of the report.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ReportFormat::Html)]
+    pub(crate) format: ReportFormat,
+
+    /// The file that is written, with HTML, or else the directory; without it, `report.html` or
+    /// `report` beside the raw data in the store.
+    #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+/// Looks of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportTheme {
+    /// Light or dark as the reader's system has it.
+    Auto,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+    /// For paper: light, narrow, everything unfolded.
+    Print,
+}
+
+/// Forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// One page that opens from disk and needs no network.
+    Html,
+    /// Markdown with tables, and its charts as SVG beside it.
+    Md,
+    /// Each chart as an SVG picture.
+    Svg,
+    /// Each chart as a PNG picture of 1920 pixels, for slides.
+    Png,
 }
 
 /// Arguments of `compare`.

@@ -19,6 +19,7 @@ mod keep;
 mod known;
 mod live;
 mod named_target;
+mod picture;
 mod plan_text;
 mod refusal;
 mod search_text;

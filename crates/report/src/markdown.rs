@@ -6,14 +6,51 @@ use analysis::Findings;
 use crate::document::markdown::{escaped, marked_up, write, write_commands, write_table};
 use crate::document::{Block, Column, Section, Table};
 use crate::html::EXPERIMENT_TEXT;
+use crate::labels::labels;
 use crate::number::date;
+use crate::pictures::Picture;
 use crate::rows::{self, TimeUnit};
 use crate::text::sightings_by_words;
 use crate::{emulated, method, sections};
 
-/// The whole report.
+/// The report of one record, without pictures.
 pub fn render(findings: &Findings) -> String {
-    let mut out = format!("# {}\n\n", escaped(&findings.name));
+    render_all(&[findings], &[], &[])
+}
+
+/// The report of one record or several, with `comparisons` before them and the pictures that lie
+/// beside it as `NAME.svg`.
+pub fn render_all(records: &[&Findings], comparisons: &[Section], pictures: &[Picture]) -> String {
+    let mut out = String::new();
+    let labels = labels(records);
+    let several = records.len() > 1;
+    if several {
+        out.push_str(&format!("# {} records\n\n", records.len()));
+        for (label, findings) in labels.iter().zip(records) {
+            out.push_str(&format!("- {}: `{}`\n", escaped(label), findings.id));
+        }
+        out.push('\n');
+    }
+    for section in comparisons {
+        write(section, 2, &mut out);
+    }
+    if several {
+        out.push_str("## Side by side\n\n");
+        shown(pictures, None, &mut out);
+    }
+    for (place, findings) in records.iter().enumerate() {
+        let name = escaped(&findings.name);
+        match several {
+            true => out.push_str(&format!("# {}: {name}\n\n", escaped(&labels[place]))),
+            false => out.push_str(&format!("# {name}\n\n")),
+        }
+        record(findings, pictures, place, &mut out);
+    }
+    definitions(&mut out);
+    out
+}
+
+fn record(findings: &Findings, pictures: &[Picture], place: usize, out: &mut String) {
     out.push_str(&format!(
         "**{}** with {}, begun {}. Record `{}`.\n\n",
         escaped(&findings.target),
@@ -25,19 +62,29 @@ pub fn render(findings: &Findings) -> String {
         out.push_str(&format!("> {}\n\n", marked_up(note)));
     }
     if let Some(summary) = sections::summary::section(findings) {
-        write(&summary, 2, &mut out);
+        write(&summary, 2, out);
     }
     out.push_str("## Results\n\n");
-    results(findings, &mut out);
+    results(findings, out);
     for section in sections::of(findings) {
-        write(&section, 2, &mut out);
+        write(&section, 2, out);
     }
-    warnings(findings, &mut out);
-    write(&environment(findings), 2, &mut out);
-    definitions(&mut out);
+    warnings(findings, out);
+    if pictures.iter().any(|picture| picture.record == Some(place)) {
+        out.push_str("## Charts\n\n");
+        shown(pictures, Some(place), out);
+    }
+    write(&environment(findings), 2, out);
     out.push_str("## Repeat it\n\n");
-    write_commands(&findings.repeat_command, &mut out);
-    out
+    write_commands(&findings.repeat_command, out);
+}
+
+/// Pictures with what they show in words, for those who cannot see them.
+fn shown(pictures: &[Picture], record: Option<usize>, out: &mut String) {
+    for picture in pictures.iter().filter(|picture| picture.record == record) {
+        let (title, name) = (escaped(&picture.title), &picture.name);
+        out.push_str(&format!("![{title}]({name}.svg)\n\n{}\n\n", marked_up(&picture.caption)));
+    }
 }
 
 fn results(findings: &Findings, out: &mut String) {

@@ -33,7 +33,9 @@ pub fn summary(findings: &Findings, width: usize) -> String {
     }
     emulated_volume(findings, width, &mut out);
     connections(findings, &mut out);
-    for section in sections::summary::section(findings).into_iter().chain(sections::of(findings)) {
+    for section in
+        sections::summary::for_terminal(findings).into_iter().chain(sections::of(findings))
+    {
         terminal::write(&section, width, &mut out);
     }
     if !findings.warnings.is_empty() {

@@ -10,6 +10,8 @@ use super::{Axis, Chart, Panel, Point, Scale, Series, Shape, Stroke, round};
 /// Rows of a legend up to which it stands whole; a longer one is leafed through, which paper
 /// cannot.
 const LEGEND_ROWS_MAX: usize = 5;
+/// Names of an axis up to which each is shown.
+const NAMES_SHOWN_MAX: usize = 12;
 /// Width of a chart beside another one, in pixels: what a legend has room in.
 const CHART_WIDTH: f64 = 540.0;
 /// Height of a row of the legend, in pixels.
@@ -175,6 +177,11 @@ fn kind_of(axis: &Axis) -> Value {
             "type": "log", "logBase": 10,
             "axisLabel": { "show": false }, "axisTick": { "show": false },
         }),
+        Scale::Names(names) if names.len() <= NAMES_SHOWN_MAX => {
+            let room = (CHART_WIDTH - 130.0) / names.len().max(1) as f64;
+            let label = json!({ "interval": 0, "width": round(room), "overflow": "break" });
+            json!({ "type": "category", "data": names, "axisLabel": label })
+        }
         Scale::Names(names) => json!({ "type": "category", "data": names }),
     }
 }

@@ -19,7 +19,6 @@ use analysis::curve::{Curve, CurvePoint};
 use analysis::load_point::{OpSummary, Summary};
 
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape, Stroke};
-use crate::rows::load_point_name;
 
 pub(crate) use heat::heat;
 pub(crate) use loads::in_words as method_in_words;
@@ -195,9 +194,4 @@ fn axis(name: &str, scale: Scale) -> Axis {
 /// The load point with the highest rate, in words.
 fn highest<'a>(one: &Shown<'a>) -> Option<&'a CurvePoint> {
     one.curve.most.and_then(|place| one.curve.points.get(place))
-}
-
-/// A load point's name for a caption.
-fn place_in_words(one: &Shown<'_>, point: &CurvePoint) -> String {
-    load_point_name(&one.findings.load_points[point.load_point])
 }

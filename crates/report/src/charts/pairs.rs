@@ -1,7 +1,7 @@
 //! Bars side by side: the same workload with and without something (nconnect above all), or on
 //! several systems.
 
-use super::{Shown, axis, file_name, highest, place_in_words};
+use super::{Shown, axis, file_name, highest};
 use crate::chart::{Chart, Panel, Point, Scale, Series, Shape};
 
 /// More workloads than this do not fit side by side.
@@ -105,15 +105,13 @@ fn of_bars(by: &str, bars: &[Bar<'_>]) -> Vec<Chart> {
             let points = points.collect();
             Series { name, right: false, shape: Shape::Bars { points, stacked: false } }
         });
-        let places = bars.iter().map(|bar| match bar.apart.as_str() {
-            "" => place_in_words(&bar.one, bar.point),
-            apart => format!("{apart}: {}", place_in_words(&bar.one, bar.point)),
-        });
-        let places: Vec<String> = places.collect();
         Chart {
             name: file_name(&format!("highest-{what}-by-{by}")),
             title: format!("Highest {what} by {by}"),
-            caption: format!("Highest {what} in {unit}. The load points: {}.", places.join("; ")),
+            caption: format!(
+                "Highest {what} in {unit} of each workload, at the load point where it is; the \
+                 results name it."
+            ),
             panels: vec![Panel {
                 x: axis("", Scale::Names(workloads.iter().map(|w| (*w).to_owned()).collect())),
                 y: axis(&format!("{what}, {unit}"), Scale::Linear),

@@ -87,7 +87,7 @@ pub fn render_all(
         several,
         records => shown,
         overlay,
-        comparisons => comparisons.iter().map(page::value).collect::<Vec<_>>(),
+        comparisons => apart(comparisons).iter().map(page::value).collect::<Vec<_>>(),
         method => method::definitions(),
         ids => records.iter().map(|r| r.id.clone()).collect::<Vec<_>>(),
         style => Value::from_safe_string(STYLE.to_owned()),
@@ -96,4 +96,19 @@ pub fn render_all(
         charts => Value::from_safe_string(charts.into_script_json()),
     })?;
     Ok(page)
+}
+
+/// The sections, of those with one anchor only the first with it: links lead to one place.
+fn apart(sections: &[Section]) -> Vec<Section> {
+    let mut seen: Vec<&str> = Vec::new();
+    let mut apart = Vec::new();
+    for section in sections {
+        let mut section = section.clone();
+        if seen.contains(&section.id) {
+            section.id = "";
+        }
+        seen.push(section.id);
+        apart.push(section);
+    }
+    apart
 }

@@ -2,6 +2,7 @@
 //! what to doubt.
 
 use analysis::Findings;
+use analysis::bottleneck::{Limit, LimitFinding};
 use analysis::curve::Curve;
 use analysis::curve::sample::Load;
 use analysis::curve::saturation::Reached;
@@ -11,11 +12,24 @@ use crate::charts::method_in_words;
 use crate::document::{Block, Section};
 use crate::number::{half_width, mib, ms, percent, plain};
 
+/// More names than this are counted, not listed.
+const NAMES_MAX: usize = 8;
 /// More warnings than this are counted, not listed.
 const DOUBTS_MAX: usize = 6;
 
 /// The summary; nothing where nothing was measured.
 pub(crate) fn section(findings: &Findings) -> Option<Section> {
+    let mut section = for_terminal(findings)?;
+    let doubts = doubts(findings);
+    if !doubts.is_empty() {
+        section.blocks.push(Block::Heading("What to doubt".to_owned()));
+        section.blocks.push(Block::List(doubts));
+    }
+    Some(section)
+}
+
+/// The summary without what to doubt: in a terminal the warnings stand just below it.
+pub(crate) fn for_terminal(findings: &Findings) -> Option<Section> {
     let summary = &findings.summary;
     if summary.curves.is_empty() {
         return None;
@@ -38,7 +52,6 @@ pub(crate) fn section(findings: &Findings) -> Option<Section> {
     part("Where it bends", of_curve(bend));
     part("What limits it", limits(findings));
     part("What to change", change(findings));
-    part("What to doubt", doubts(findings));
     Some(Section {
         id: "summary",
         title: "In short".to_owned(),
@@ -122,22 +135,51 @@ fn load_in_words(curve: &Curve, load: f64) -> String {
     }
 }
 
-/// What limits it, as far as anything says so.
+/// What limits it: each answer once, with the curves that it is about.
 fn limits(findings: &Findings) -> Vec<String> {
-    let reached = |one: &&CurveSummary| one.reached == Some(Reached::Yes);
-    let ends: Vec<&str> = findings
-        .summary
-        .curves
-        .iter()
-        .filter(reached)
-        .map(|one| curve_of(findings, one).name.as_str())
+    let mut answers: Vec<(Limit, f64, Vec<String>)> = Vec::new();
+    for finding in findings.limits.iter().filter(|finding| answered(finding)) {
+        let name = finding.name.clone();
+        match answers.iter_mut().find(|(limit, _, _)| *limit == finding.limit) {
+            Some((_, least, names)) => {
+                *least = least.min(finding.confidence);
+                names.push(name);
+            }
+            None => answers.push((finding.limit, finding.confidence, vec![name])),
+        }
+    }
+    let mut points: Vec<String> = answers
+        .into_iter()
+        .map(|(limit, confidence, names)| {
+            format!("{}: {} ({} sure).", listed(&names), limit.name(), percent(confidence))
+        })
         .collect();
-    match ends.as_slice() {
-        [] => Vec::new(),
-        ends => vec![format!(
-            "{}: the rate ends where it does for a reason that these measurements do not name.",
-            ends.join("; ")
-        )],
+    let open: Vec<String> = findings
+        .limits
+        .iter()
+        .filter(|finding| finding.limit == Limit::Unknown)
+        .map(|finding| finding.name.clone())
+        .collect();
+    if !open.is_empty() {
+        points.push(format!(
+            "{}: not known; what was measured fits several explanations.",
+            listed(&open)
+        ));
+    }
+    points
+}
+
+/// That the rate still rises is said where it bends.
+fn answered(finding: &LimitFinding) -> bool {
+    !matches!(finding.limit, Limit::Unknown | Limit::NotReached)
+}
+
+/// Names of curves, the first few of many.
+fn listed(names: &[String]) -> String {
+    let few: Vec<&str> = names.iter().take(NAMES_MAX).map(String::as_str).collect();
+    match names.len().saturating_sub(NAMES_MAX) {
+        0 => few.join("; "),
+        more => format!("{}; and {more} more", few.join("; ")),
     }
 }
 
@@ -157,7 +199,7 @@ fn change(findings: &Findings) -> Vec<String> {
     if !bends.is_empty() {
         points.push(format!(
             "Where response time matters, keep to the best trade: {}.",
-            bends.join("; ")
+            listed(&bends)
         ));
     }
     let growing: Vec<String> = summary
@@ -169,10 +211,18 @@ fn change(findings: &Findings) -> Vec<String> {
             format!("{} {} ({})", curve.axis, curve.points[one.most].label, curve.name)
         })
         .collect();
+    let mut remedies: Vec<&str> = Vec::new();
+    for finding in findings.limits.iter().filter(|finding| answered(finding)) {
+        let Some(first) = finding.remedy.first() else { continue };
+        if !remedies.contains(&first.as_str()) {
+            remedies.push(first);
+        }
+    }
+    points.extend(remedies.into_iter().take(NAMES_MAX).map(str::to_owned));
     if !growing.is_empty() {
         points.push(format!(
             "To find the highest rate, measure with more load than {}.",
-            growing.join("; ")
+            listed(&growing)
         ));
     }
     points
