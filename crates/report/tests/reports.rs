@@ -1,0 +1,107 @@
+//! Reports of several records, in every look, as Markdown and as pictures: what must hold of all.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod fixture;
+
+use analysis::{Findings, analyze};
+use fixture::records::{done, experiment, reads, run, stream};
+use report::chart::theme::Theme;
+use report::pictures::{Kind, pictures};
+use report::{html, markdown, method};
+
+/// A curve of 8 KiB reads: 10,000 ops/s for each operation outstanding, at most 40,000.
+fn curve(name: &str, target: &str) -> Findings {
+    let runs = [1_u64, 2, 4, 8, 16].map(|depth| {
+        let rate = (10_000 * depth).min(40_000);
+        let time_ns = depth * 1_000_000_000 / rate;
+        let mut run = run(name, vec![stream("data", depth as u32)], 0, 6);
+        run.index = depth as u32;
+        done(run, (0..6).map(|_| reads(rate, 8192, time_ns)).collect())
+    });
+    let mut findings = analyze(&experiment(runs.to_vec()));
+    findings.target = target.to_owned();
+    findings
+}
+
+#[test]
+fn the_summary_says_what_it_can_do_and_where_it_bends() {
+    let text = report::text::summary(&curve("random read", "/mnt/a"), 80);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("random read: 40,000 ops/s"), "{text}");
+    assert!(words.contains("An operation that is alone takes 0.100 ms."), "{text}");
+    assert!(words.contains("is 4 operations outstanding: 100 % of its highest rate"), "{text}");
+    assert!(words.contains("Its highest rate is saturation"), "{text}");
+}
+
+#[test]
+fn several_records_have_a_section_each_and_charts_together() {
+    let (near, far) = (curve("random read", "/mnt/near"), curve("random read", "/mnt/far"));
+    let page = html::render_all(&[&near, &far], &[], Theme::Print).unwrap();
+    for anchor in ["overlay", "r1-record", "r2-record", "r1-summary", "r2-numbers"] {
+        assert_eq!(page.matches(&format!("id=\"{anchor}\"")).count(), 1, "{anchor}");
+    }
+    assert!(page.contains("data-theme=\"print\""));
+    assert!(page.contains("A (/mnt/near): random read"), "in the charts' legends");
+    let text = markdown::render_all(&[&near, &far], &[], &[]);
+    assert!(text.contains("# B (/mnt/far): "), "{text}");
+}
+
+#[test]
+fn no_anchor_is_there_twice_and_every_link_leads_somewhere() {
+    for findings in [analyze(&fixture::troubled()), curve("random read", "/mnt/a")] {
+        let page = html::render(&findings).unwrap();
+        let body = page.split("<script").next().unwrap();
+        let ids: Vec<&str> =
+            body.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+        for (place, id) in ids.iter().enumerate() {
+            assert!(!ids[..place].contains(id), "{id} is there twice");
+        }
+        for link in body.split("href=\"#").skip(1) {
+            let link = link.split('"').next().unwrap();
+            assert!(ids.contains(&link), "#{link} leads nowhere");
+        }
+    }
+}
+
+#[test]
+fn every_anchor_of_the_method_page_that_a_report_names_is_a_heading_there() {
+    let page = include_str!("../../../docs/method.md");
+    let headings: Vec<String> =
+        page.lines().filter_map(|line| line.strip_prefix("## ")).map(method::anchor).collect();
+    for (name, _) in method::DEFINITIONS {
+        let anchor = method::anchor(name);
+        assert!(headings.contains(&anchor), "docs/method.md#{anchor}");
+    }
+}
+
+#[test]
+fn a_picture_of_each_chart_stands_alone_and_takes_hostile_names() {
+    let troubled = analyze(&fixture::troubled());
+    let curve = curve("<b>&\"</b>", "/mnt/a");
+    for findings in [&troubled, &curve] {
+        let drawn = pictures(&[findings], Theme::Dark);
+        assert!(drawn.iter().any(|p| p.kind == Kind::Run));
+        for (place, picture) in drawn.iter().enumerate() {
+            let svg = &picture.svg;
+            assert!(!svg.contains("<b>") && !svg.contains("<script"), "{svg}");
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}: {svg}", picture.name);
+            assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+            assert!(!svg.contains("href") && !svg.contains("url(http"), "{}", picture.name);
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            assert!(picture.name.chars().all(plain), "{}", picture.name);
+            assert!(drawn[..place].iter().all(|other| other.name != picture.name));
+        }
+    }
+}
+
+#[test]
+fn every_chart_of_the_page_has_its_numbers_as_text() {
+    let page = html::render(&curve("random read", "/mnt/a")).unwrap();
+    let figures = page.matches("<figure").count();
+    // Runs over time and heat maps say in their captions what a table would.
+    let tall = page.matches("class=\"chart tall\"").count();
+    let heat = page.matches("data-name=\"heat-").count();
+    assert_eq!(page.matches("The same as a table").count(), figures - tall - heat);
+    assert!(figures > 8, "{figures}");
+}
