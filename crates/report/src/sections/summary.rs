@@ -19,17 +19,22 @@ const DOUBTS_MAX: usize = 6;
 
 /// The summary; nothing where nothing was measured.
 pub(crate) fn section(findings: &Findings) -> Option<Section> {
-    let mut section = for_terminal(findings)?;
-    let doubts = doubts(findings);
-    if !doubts.is_empty() {
-        section.blocks.push(Block::Heading("What to doubt".to_owned()));
-        section.blocks.push(Block::List(doubts));
-    }
-    Some(section)
+    of(findings, Place::Document)
 }
 
-/// The summary without what to doubt: in a terminal the warnings stand just below it.
+/// The summary without what limits it and what to doubt: in a terminal both stand just below it.
 pub(crate) fn for_terminal(findings: &Findings) -> Option<Section> {
+    of(findings, Place::Terminal)
+}
+
+/// Where it is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Document,
+    Terminal,
+}
+
+fn of(findings: &Findings, place: Place) -> Option<Section> {
     let summary = &findings.summary;
     if summary.curves.is_empty() {
         return None;
@@ -50,8 +55,13 @@ pub(crate) fn for_terminal(findings: &Findings) -> Option<Section> {
     }
     part("What it can do", can);
     part("Where it bends", of_curve(bend));
-    part("What limits it", limits(findings));
-    part("What to change", change(findings));
+    if place == Place::Document {
+        part("What limits it", limits(findings));
+    }
+    part("What to change", change(findings, place));
+    if place == Place::Document {
+        part("What to doubt", doubts(findings));
+    }
     Some(Section {
         id: "summary",
         title: "In short".to_owned(),
@@ -184,7 +194,7 @@ fn listed(names: &[String]) -> String {
 }
 
 /// What a reader can do: loads that give much for little, then loads that were not tried.
-fn change(findings: &Findings) -> Vec<String> {
+fn change(findings: &Findings, place: Place) -> Vec<String> {
     let summary = &findings.summary;
     let mut points: Vec<String> = Vec::new();
     let bends: Vec<String> = summary
@@ -218,7 +228,9 @@ fn change(findings: &Findings) -> Vec<String> {
             remedies.push(first);
         }
     }
-    points.extend(remedies.into_iter().take(NAMES_MAX).map(str::to_owned));
+    if place == Place::Document {
+        points.extend(remedies.into_iter().take(NAMES_MAX).map(str::to_owned));
+    }
     if !growing.is_empty() {
         points.push(format!(
             "To find the highest rate, measure with more load than {}.",
