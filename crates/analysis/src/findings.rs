@@ -8,6 +8,7 @@ use crate::curve::{self, Curve};
 use crate::emulated::{self, EmulatedFindings};
 use crate::heat::{self, Heat};
 use crate::load_point::{self, Generator, LoadPoint};
+use crate::mix::{self, MixCheck};
 use crate::search::{self, Searched};
 use crate::series::{self, Series};
 use crate::steadiness::{self, Steadiness};
@@ -51,6 +52,8 @@ pub struct Findings {
     pub steadiness: Vec<Steadiness>,
     /// What became of each search of the plan, in its order.
     pub searches: Vec<Searched>,
+    /// The share of reads, asked for and achieved, of each stream that reads and writes.
+    pub mixes: Vec<MixCheck>,
     /// Each stream of each run over time.
     pub series: Vec<Series>,
     /// What limits each curve.
@@ -117,6 +120,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         limits: bottleneck::limits(&load_points, &Known::of(record)),
         heats: heat::heats(&curves, &groups),
         curves,
+        mixes: mix::mixes(&load_points, &groups),
         searches: record.plan.searches().map(|s| search::searched(s, &load_points)).collect(),
         emulated: emulated::emulated(&record.plan.target, &load_points),
         witnessed: witness::witnessed(&record.runs),

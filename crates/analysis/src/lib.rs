@@ -24,6 +24,7 @@ pub mod heat;
 pub mod host_check;
 pub mod little;
 pub mod load_point;
+pub mod mix;
 pub mod outliers;
 pub mod overload;
 pub mod repeats;

@@ -26,6 +26,8 @@ pub(crate) enum Verdict {
     Done,
     /// As planned, but an offered rate was more than the target takes.
     Overloaded,
+    /// As planned, but a load point is not known as well as `--until` asks.
+    Uncertain,
     /// Ended by the user.
     Interrupted,
     /// The target failed or was refused, or results could not be kept or shown.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use units::print_duration;
-use workload::plan::Step;
+use workload::plan::{Run, Step, Stream};
 use workload::search::{OfferedRates, QueueDepthLadder, Repeats, Search, SearchMethod};
 
 use crate::live::whole_seconds;
@@ -43,10 +43,21 @@ pub(crate) fn search_lines(out: &mut String, search: &Search) {
         time(phases.warm_up_ns)
     ));
     let template = &search.template;
-    words.extend(template.streams.iter().map(|stream| stream_words(stream, template)));
+    if let SearchMethod::QueueDepth(_) | SearchMethod::OfferedRate(_) = search.method {
+        words.extend(template.streams.iter().map(|stream| searched_words(stream, template)));
+    }
     for line in words.iter().flat_map(|words| wrapped(words, TEXT_WIDTH)) {
         let _ = writeln!(out, "      {line}");
     }
+}
+
+/// A stream without what the search decides.
+fn searched_words(stream: &Stream, template: &Run) -> String {
+    let mut template = template.clone();
+    for key in ["queue_depth", "arrival"] {
+        template.parameters.push((key.to_owned(), String::new()));
+    }
+    stream_words(stream, &template).replace(", arrival as named", "")
 }
 
 fn percent(permille: u16) -> String {

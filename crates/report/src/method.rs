@@ -63,6 +63,17 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          (SNIA); in an open loop the mean response time too.",
     ),
     (
+        "Search",
+        "Runs decided from those before: twice as many outstanding operations each time, until two \
+         doublings bring little, then depths between where the curve bends; then Poisson arrivals \
+         at shares of the largest rate found, until one is more than the target takes.",
+    ),
+    (
+        "Mix",
+        "Reads among the reads and writes that succeeded in the window, beside the share asked \
+         for. Every thousand operations of a worker hold it exactly when they are issued.",
+    ),
+    (
         "Warm-up",
         "Where MSER-5 cuts the run's intervals, beside the planned warm-up. A warning where the \
          transient reaches into the window and changes its mean; the window stays the plan's.",

@@ -95,6 +95,12 @@ pub const PROFILES: &[(&str, &str)] = &[
          about three minutes",
     ),
     ("curve-quick", "the same curves, rougher, within a minute"),
+    (
+        "ranges",
+        "from all reads to all writes in steps of 10 %, 8 KiB random and 64 KiB sequential, in \
+         random order; below four minutes",
+    ),
+    ("ranges-quick", "the same ranges in steps of 25 %, rougher, within a minute"),
 ];
 
 /// What the name of a built-in experiment's rougher form ends with.
@@ -112,6 +118,8 @@ pub fn profile(name: &str) -> Option<&'static str> {
         "four-corners" => include_str!("../profiles/four-corners.toml"),
         "curve" => include_str!("../profiles/curve.toml"),
         "curve-quick" => include_str!("../profiles/curve-quick.toml"),
+        "ranges" => include_str!("../profiles/ranges.toml"),
+        "ranges-quick" => include_str!("../profiles/ranges-quick.toml"),
         "four-corners-quick" => include_str!("../profiles/four-corners-quick.toml"),
         _ => return None,
     })

@@ -38,6 +38,8 @@ pub struct Searched {
     pub runs: u32,
     /// Why it ended; `None` where it was cut short.
     pub ended: Option<Ended>,
+    /// It offers more and more until that is more than the target takes.
+    pub goes_to_overload: bool,
     /// Load points that were measured as often as allowed and whose uncertainty is still above what
     /// was asked for, as places in `Findings::load_points`.
     pub not_narrow: Vec<usize>,
@@ -102,6 +104,7 @@ pub(crate) fn searched(search: &Search, all: &[LoadPoint]) -> Searched {
         name: search.name.clone(),
         runs: runs_of(&done),
         ended,
+        goes_to_overload: matches!(search.method, SearchMethod::OfferedRate(_)),
         not_narrow: places.iter().copied().filter(|place| wide(&all[*place])).collect(),
         load_points: places,
     }

@@ -291,14 +291,35 @@ fn verdict(
             (Verdict::Interrupted, Ok(Exit::Negative))
         }
         Ok(run_record::Outcome::Done) => {
-            let overloaded = findings.warnings.iter().any(|group| group.code == "overloaded");
-            if overloaded {
+            if is_overloaded_by_mistake(findings) {
                 terminal.warn("overloaded: the offered rate was more than the target takes");
                 return (Verdict::Overloaded, Ok(Exit::Negative));
+            }
+            let wide: usize = findings.searches.iter().map(|one| one.not_narrow.len()).sum();
+            if wide > 0 {
+                terminal.warn(&format!(
+                    "{wide} of {} load points are not known as well as --until asks, after as \
+                     many repeats as allowed (run.repeats_max); the section Search names them",
+                    findings.load_points.len()
+                ));
+                return (Verdict::Uncertain, Ok(Exit::Negative));
             }
             (Verdict::Done, Ok(Exit::Done))
         }
     }
+}
+
+/// An open curve goes on until more is offered than the target takes: that is no mistake.
+fn is_overloaded_by_mistake(findings: &Findings) -> bool {
+    let searched = |place: usize| {
+        let open = |search: &analysis::search::Searched| {
+            search.load_points.contains(&place) && search.goes_to_overload
+        };
+        findings.searches.iter().any(open)
+    };
+    let overloaded = findings.warnings.iter().filter(|group| group.code == "overloaded");
+    let mut sightings = overloaded.flat_map(|group| &group.sightings);
+    sightings.any(|sighting| !sighting.load_point.is_some_and(searched))
 }
 
 fn unix_ms() -> u64 {

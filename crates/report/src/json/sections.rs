@@ -6,12 +6,14 @@
 use analysis::Findings;
 use serde_json::{Map, Value};
 
-use super::{emulated, limits, steadiness, wire};
+use super::{emulated, limits, searches, steadiness, wire};
 
 /// The fields, by name, in the order of the names.
 pub(super) fn of(findings: &Findings) -> Map<String, Value> {
     let fields = [
         ("emulated_volume", findings.emulated.as_ref().map(emulated::emulated_volume)),
+        ("mixes", searches::mixes(findings)),
+        ("searches", searches::searches(findings)),
         ("steadiness", steadiness::steadiness(findings)),
         ("limits", limits::limits(&findings.limits)),
         ("wire", wire::wire(findings)),

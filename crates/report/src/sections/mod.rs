@@ -6,6 +6,8 @@
 
 mod curves;
 mod limits;
+mod mix;
+mod searches;
 mod steadiness;
 pub(crate) mod summary;
 mod wire;
@@ -19,7 +21,13 @@ type Maker = fn(&Findings) -> Option<Section>;
 
 /// The sections that these findings have.
 pub fn of(findings: &Findings) -> Vec<Section> {
-    const MAKERS: &[Maker] =
-        &[limits::section, curves::section, steadiness::section, wire::section];
+    const MAKERS: &[Maker] = &[
+        limits::section,
+        curves::section,
+        searches::section,
+        mix::section,
+        steadiness::section,
+        wire::section,
+    ];
     MAKERS.iter().filter_map(|section| section(findings)).collect()
 }

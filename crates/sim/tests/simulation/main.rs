@@ -13,6 +13,8 @@ mod faults;
 mod limits;
 mod little;
 mod long;
+mod mixes;
 mod queues;
 mod repeatable;
+mod searches;
 mod stall;
