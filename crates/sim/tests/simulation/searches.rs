@@ -5,7 +5,7 @@ use analysis::search::{Ended, Searched, next};
 use analysis::{Findings, analyze};
 use metrics::run_record::ExperimentRecord;
 use sim::queueing::mmc_response_s;
-use sim::storage::{Demand, Model, Service, ThroughputLimit};
+use sim::storage::{Demand, Model, ThroughputLimit};
 use workload::experiment::parse;
 use workload::plan::{EngineChoice, Plan, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
@@ -31,12 +31,8 @@ fn four_servers() -> Model {
 
 /// Every operation takes 1 ms and at most 10,000 of 8 KiB pass in a second: the knee is at 10.
 fn limited() -> Model {
-    Model {
-        service: Service::Fixed { time_ns: 1_000_000 },
-        throughput_limit: Some(ThroughputLimit { bytes_per_s: 10_000 * 8192, burst_bytes: 8192 }),
-        stalls: Vec::new(),
-        faults: Vec::new(),
-    }
+    let limit = ThroughputLimit { bytes_per_s: 10_000 * 8192, burst_bytes: 8192 };
+    Model { throughput_limit: Some(limit), ..Model::fixed(1_000_000) }
 }
 
 fn searched(plan: &Plan, model: &Model) -> (ExperimentRecord, Findings) {
