@@ -104,7 +104,12 @@ fn plan() -> Plan {
 fn begun(interrupted_at: Option<u32>, failing_at: Option<u32>) -> (Outcome, Vec<(u32, u32)>) {
     let stop = Arc::new(Stop::new());
     let mut fleet = Known { stop: Arc::clone(&stop), interrupted_at, failing_at };
-    let host = Host { memory_bytes: None, processors: None, steal_since_last: &mut || None };
+    let host = Host {
+        memory_bytes: None,
+        processors: None,
+        steal_since_last: &mut || None,
+        wire_since_last: &mut Vec::new,
+    };
     let mut begun = Begun::default();
     let ended = conduct_with(&mut fleet, &plan(), None, host, &stop, &mut [&mut begun]).unwrap();
     (ended, begun.0)
