@@ -1,7 +1,5 @@
 //! Reports of several records, in every look, as Markdown and as pictures: what must hold of all.
 
-#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 mod fixture;
 
 use analysis::{Findings, analyze};
