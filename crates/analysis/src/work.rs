@@ -88,7 +88,9 @@ impl Work {
                 all().filter_map(|one| one.outstanding_mean).map(|mean| mean.value),
             ),
             calls_per_op: per_op(all().map(|one| one.calls).sum()),
-            rtt_ns: mean_of(all().filter_map(|one| one.rtt_mean_ns)),
+            rtt_ns: mean_of(
+                all().filter(|one| one.operations > 0).filter_map(|one| one.rtt_mean_ns),
+            ),
             retransmits_per_op: per_op(all().map(|one| one.retransmits).sum()),
             dispersion: mean_of(dispersions.iter().copied()),
         }

@@ -14,6 +14,7 @@
 
 pub mod nfs_world;
 pub mod queueing;
+pub mod resources;
 pub mod storage;
 pub mod tap;
 pub mod wire;

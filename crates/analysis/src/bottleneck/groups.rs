@@ -7,6 +7,8 @@ use crate::work::Work;
 
 /// Depths that lie closer together than this say too little about a slope.
 const DEPTH_RATIO_MIN: f64 = 1.5;
+/// Between depths that lie farther apart, a slope says nothing about the curve's end.
+const DEPTH_RATIO_MAX: f64 = 5.0;
 /// Percent of rate for percent of depth below which a curve is called flat.
 const FLAT_MAX: f64 = 0.12;
 /// The same where operations wait longer than they are served: a knee that is drawn out.
@@ -79,6 +81,8 @@ pub(crate) struct Group {
     pub(crate) level: f64,
     /// Service time of an operation that does not wait, in seconds.
     pub(crate) floor_s: Option<f64>,
+    /// The shortest mean service time of all that ask the same: the floor is not above it.
+    pub(crate) shortest_s: f64,
     pub(crate) state: State,
     /// Percent of rate for percent of depth at the end.
     pub(crate) slope: Option<f64>,
@@ -92,11 +96,6 @@ impl Group {
     /// The one of which most was asked.
     pub(crate) fn last(&self) -> &Point {
         &self.points[self.points.len() - 1]
-    }
-
-    /// Service time at the end over that of an operation that does not wait.
-    pub(crate) fn waiting(&self) -> Option<f64> {
-        self.floor_s.map(|floor_s| self.last().service_s / floor_s)
     }
 }
 
@@ -122,8 +121,9 @@ pub(crate) fn groups(load_points: &[LoadPoint]) -> Vec<Group> {
         group.points.sort_by(|a, b| a.depth.total_cmp(&b.depth));
     }
     let floors: Vec<Option<f64>> = groups.iter().map(|group| floor_s(group, &groups)).collect();
-    for (group, floor_s) in groups.iter_mut().zip(floors) {
-        group.floor_s = floor_s;
+    let shortest: Vec<f64> = groups.iter().map(|group| shortest_s(group, &groups)).collect();
+    for ((group, floor_s), shortest_s) in groups.iter_mut().zip(floors).zip(shortest) {
+        (group.floor_s, group.shortest_s) = (floor_s, shortest_s);
         group.judge();
     }
     groups
@@ -208,6 +208,12 @@ fn floor_s(group: &Group, all: &[Group]) -> Option<f64> {
     firsts.min_by(f64::total_cmp)
 }
 
+/// The shortest mean service time of all load points that ask the same of the target.
+fn shortest_s(group: &Group, all: &[Group]) -> f64 {
+    let family = all.iter().filter(|other| other.work.kind == group.work.kind);
+    family.flat_map(|other| &other.points).map(|p| p.service_s).fold(f64::INFINITY, f64::min)
+}
+
 fn slope_between(low: &Point, high: &Point) -> f64 {
     (high.rate / low.rate).ln() / (high.depth / low.depth).ln()
 }
@@ -222,6 +228,7 @@ impl Group {
             top: 0,
             level: point.rate,
             floor_s: None,
+            shortest_s: point.service_s,
             state: State::Alone,
             slope: None,
         }
@@ -232,6 +239,7 @@ impl Group {
         self.top = rates.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(place, _)| place);
         let last = *self.last();
         let before = self.points.iter().rev().find(|p| p.depth * DEPTH_RATIO_MIN <= last.depth);
+        let before = before.filter(|p| p.depth * DEPTH_RATIO_MAX >= last.depth);
         self.slope = before.map(|before| slope_between(before, &last));
         self.state = if self.work.closed { self.state_closed() } else { self.state_open() };
         self.level = match self.state {
@@ -247,22 +255,23 @@ impl Group {
     }
 
     fn state_closed(&self) -> State {
-        match (self.slope, self.waiting()) {
-            (Some(slope), _) if slope < FLAT_MAX => State::Flat,
-            (Some(slope), Some(waiting)) if slope < FLAT_WAITING_MAX && waiting > WAITING_MIN => {
-                State::Flat
-            }
+        let last = self.last();
+        // What is shortest may wait too: then operations wait even longer than this says.
+        let waiting = last.service_s / self.floor_s.unwrap_or(self.shortest_s);
+        match self.slope {
+            Some(slope) if slope < FLAT_MAX => State::Flat,
+            Some(slope) if slope < FLAT_WAITING_MAX && waiting > WAITING_MIN => State::Flat,
             // Over a large step a slope says little; what operations wait at its end says more.
-            (Some(slope), waiting) if slope > RISING_MIN => match waiting {
-                Some(waiting) if waiting > WAITING_NONE => State::Bent,
-                _ => State::Rising,
-            },
-            (Some(_), _) => State::Bent,
-            (None, _) if self.last().depth <= 1.0 => State::Rising,
-            (None, Some(waiting)) if waiting > WAITING_ALONE_MIN => State::Flat,
-            (None, Some(waiting)) if waiting < WAITING_NONE => State::Rising,
-            (None, Some(_)) => State::Bent,
-            (None, None) => State::Alone,
+            Some(slope) if slope > RISING_MIN && waiting < WAITING_NONE => State::Rising,
+            Some(_) => State::Bent,
+            None if last.depth <= 1.0 => State::Rising,
+            None if waiting > WAITING_ALONE_MIN => State::Flat,
+            // By Little's law the rate goes in proportion where operations take the same.
+            None if waiting < WAITING_NONE && (self.points.len() > 1 || self.floor_s.is_some()) => {
+                State::Rising
+            }
+            None if self.points.len() > 1 || self.floor_s.is_some() => State::Bent,
+            None => State::Alone,
         }
     }
 

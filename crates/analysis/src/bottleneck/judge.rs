@@ -21,7 +21,7 @@ const fn prior(limit: Limit) -> f64 {
         Limit::VmEgress | Limit::Link | Limit::ClientCpu | Limit::ServerSlots => 0.09,
         Limit::Endpoint | Limit::OperationsPerSecond => 0.07,
         Limit::NotReached => 0.20,
-        Limit::Unknown => 0.01,
+        Limit::Unknown => 0.003,
     }
 }
 
@@ -31,8 +31,12 @@ const SIGMA: f64 = 0.025;
 const LOOSE_SHARE: f64 = 0.10;
 /// Their standard deviation.
 const LOOSE_SIGMA: f64 = 0.10;
-/// Probability that another limit comes first where a ceiling was predicted.
+/// Probability that another limit comes first where a ceiling was predicted to stay.
 const OTHER_FIRST: f64 = 0.10;
+/// The same where more operations or more bytes were predicted to pass: the next limit is near.
+const OTHER_FIRST_RISING: f64 = 0.30;
+/// A rise by more than this, as a logarithm.
+const RISE_MIN: f64 = 0.2;
 /// Probability that more was reached than a ceiling allows.
 const EXCEEDED: f64 = 0.001;
 /// Ceilings that nothing predicts may lie this far apart, as a logarithm.
@@ -73,7 +77,11 @@ fn likelihood(limit: Limit, group: &Group, all: &[Group], known: &Known) -> f64 
         * of_evenness(limit, group);
     let forms = match predict::prediction(limit, group, processors) {
         Some(Prediction::Amount(forms)) => forms,
-        Some(Prediction::Work(_)) => vec![predict::Form { weight: 1.0, need: f64::NAN }],
+        Some(Prediction::Work(_, forms)) => {
+            let form =
+                |form: &predict::WorkForm| predict::Form { weight: form.weight, need: f64::NAN };
+            forms.iter().map(form).collect()
+        }
         None => Vec::new(),
     };
     // Without a form there is nothing to predict: whatever is seen is one of many things.
@@ -132,26 +140,27 @@ fn of_ratio(ratio: Ratio, group: &Group, other: &Group) -> f64 {
         let over = (found - most) / sigma;
         return if over > 0.0 { (-0.5 * over * over).exp().max(EXCEEDED) } else { 1.0 };
     }
+    let more_bytes = (other.work.transfer_bytes / group.work.transfer_bytes).ln();
+    let density = |ratio: f64| {
+        let rises = ratio > RISE_MIN || ratio + more_bytes > RISE_MIN;
+        density(found - ratio, sigma, if rises { OTHER_FIRST_RISING } else { OTHER_FIRST })
+    };
     match ratio {
-        Ratio::Exactly(ratio) => density(found - ratio, sigma),
-        Ratio::Between(least, most) if found < least => {
-            density(found - least, sigma).min(1.0 / (most - least))
-        }
-        Ratio::Between(least, most) if found > most => {
-            density(found - most, sigma).min(1.0 / (most - least))
-        }
+        Ratio::Exactly(ratio) => density(ratio),
+        Ratio::Between(least, most) if found < least => density(least).min(1.0 / (most - least)),
+        Ratio::Between(least, most) if found > most => density(most).min(1.0 / (most - least)),
         Ratio::Between(least, most) => (1.0 - OTHER_FIRST) / (most - least).max(sigma),
         Ratio::Any => 1.0 / RANGE,
     }
 }
 
-/// Density of a ratio that is `off` from what was predicted: near it, or below it because another
-/// limit comes first there, and hardly ever above.
-fn density(off: f64, sigma: f64) -> f64 {
+/// Density of a ratio that is `off` from what was predicted: near it, or with probability
+/// `other_first` below it because another limit comes first there, and hardly ever above.
+fn density(off: f64, sigma: f64, other_first: f64) -> f64 {
     let near = (1.0 - LOOSE_SHARE) * normal(off, sigma)
         + LOOSE_SHARE * normal(off, LOOSE_SIGMA.max(sigma));
-    let elsewhere = if off < 0.0 { OTHER_FIRST } else { EXCEEDED };
-    (1.0 - OTHER_FIRST) * near + elsewhere / RANGE
+    let elsewhere = if off < 0.0 { other_first } else { EXCEEDED };
+    (1.0 - other_first) * near + elsewhere / RANGE
 }
 
 fn normal(off: f64, sigma: f64) -> f64 {
@@ -197,30 +206,36 @@ pub(crate) fn busy(group: &Group, known: &Known) -> Option<f64> {
     }
 }
 
-/// Calls at a time on one connection that would give this rate, if none of them waited.
-pub(crate) fn slots_in_use(group: &Group) -> Option<f64> {
+/// Calls at a time on one connection that would give this rate if none of them waited: as the
+/// client holds its slots, there and back, and as a server holds its own, without the network.
+pub(crate) fn slots_in_use(group: &Group) -> Option<(f64, f64)> {
     let connections = f64::from(group.work.connections?.max(1));
     let calls = group.work.calls_per_op.unwrap_or(1.0);
-    Some(group.level * calls * group.floor_s? / connections)
+    let floor_s = group.floor_s?;
+    let network_s = group.points[0].rtt_s.unwrap_or(0.0).min(0.9 * floor_s);
+    let in_use = |held_s: f64| group.level * calls * held_s / connections;
+    Some((in_use(floor_s), in_use(floor_s - network_s)))
 }
+
+/// Requests on a connection that servers are known to serve at a time (Azure NetApp Files: 128),
+/// and round numbers.
+const SERVER_SLOTS: [f64; 5] = [16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// Whether the rate is that of a round number of requests at a time on each connection.
 fn of_slots(limit: Limit, group: &Group, known: &Known) -> f64 {
-    let is_slots = limit == Limit::ServerSlots;
-    let Some(used) = slots_in_use(group).filter(|_| group.state == State::Flat) else {
-        return if is_slots { 0.1 } else { 1.0 };
-    };
-    if is_slots && known.limit(limit).is_some() {
-        // The amount was looked at already.
+    if limit != Limit::ServerSlots {
         return 1.0;
     }
-    let usual = [known.client_slots, Some(16.0), Some(64.0), Some(128.0), Some(180.0)];
-    let nearest = usual.into_iter().flatten().map(|slots| (used / slots).ln().abs());
-    let off = nearest.fold(f64::INFINITY, f64::min);
-    match is_slots {
-        true => AMOUNT_RANGE * (0.2 * normal(off, 0.02) + 0.01 / AMOUNT_RANGE),
-        false => 1.0,
+    let flat = group.state == State::Flat;
+    let Some((there_and_back, served)) = slots_in_use(group).filter(|_| flat) else { return 0.1 };
+    // Where the amount is known, it was looked at already.
+    if known.limit(limit).is_some() {
+        return 1.0;
     }
+    let of_client = known.client_slots.map_or(f64::INFINITY, |slots| (there_and_back / slots).ln());
+    let of_server = SERVER_SLOTS.iter().map(|slots| (served / slots).ln());
+    let off = of_server.chain([of_client]).map(f64::abs).fold(f64::INFINITY, f64::min);
+    AMOUNT_RANGE * (0.2 * normal(off, 0.05) + 0.01 / AMOUNT_RANGE)
 }
 
 /// Whether the slots of our own client are full, and if so, whether the calls in them wait.
@@ -256,10 +271,11 @@ fn of_client_slots(limit: Limit, group: &Group, known: &Known) -> f64 {
     let found = client_slots(group, known).filter(|_| group.state == State::Flat);
     let (slots, others) = match found {
         Some(found) if found.is_full && found.waiting < 1.15 => (0.9, 0.02),
-        Some(found) if found.is_full && found.waiting > 1.5 => (0.002, 0.5),
+        // Not those of the client; the server's may be what they wait for.
+        Some(found) if found.is_full && found.waiting > 1.5 => (0.3, 0.5),
         Some(found) if found.is_full => (0.1, 0.1),
         // The server's own may still be full.
-        Some(_) => (0.1, 0.4),
+        Some(_) => (0.3, 0.4),
         None => (1.0, 1.0),
     };
     if limit == Limit::ServerSlots { slots } else { others }

@@ -14,6 +14,7 @@
 //! 5 (the bounds that a bottleneck puts on rate and response time); Kass and Raftery, "Bayes
 //! Factors", J. American Statistical Association 90, 1995. `docs/method.md` has each signature.
 
+pub mod explain;
 mod groups;
 mod judge;
 mod known;

@@ -28,11 +28,32 @@ pub(crate) struct Form {
 pub(crate) enum Prediction {
     /// By an amount that is the same everywhere.
     Amount(Vec<Form>),
-    /// By the work that one operation makes, which is the same for more connections, but depends on
-    /// direction and order in ways that nobody knows, and on the size somewhere between not at all
-    /// and in proportion. The number divides it: processors.
-    Work(f64),
+    /// By the work that one operation makes, which is the same for more connections, may depend on
+    /// direction and order in ways that nobody knows, and depends on the size somewhere between not
+    /// at all and in proportion. The number divides it: processors.
+    Work(f64, &'static [WorkForm]),
 }
+
+/// What the work of an operation depends on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WorkForm {
+    pub(crate) weight: f64,
+    direction: bool,
+    order: bool,
+}
+
+/// The work of a storage: of seeks, of writes that cost more, of both.
+const STORAGE: [WorkForm; 4] = [
+    WorkForm { weight: 0.45, direction: false, order: true },
+    WorkForm { weight: 0.45, direction: true, order: true },
+    WorkForm { weight: 0.08, direction: true, order: false },
+    WorkForm { weight: 0.02, direction: false, order: false },
+];
+/// The work of this host, which sees no order.
+const HOST: [WorkForm; 2] = [
+    WorkForm { weight: 0.6, direction: false, order: false },
+    WorkForm { weight: 0.4, direction: true, order: false },
+];
 
 /// What `limit` says of the ceiling of a group.
 pub(crate) fn prediction(limit: Limit, group: &Group, processors: f64) -> Option<Prediction> {
@@ -55,8 +76,10 @@ pub(crate) fn prediction(limit: Limit, group: &Group, processors: f64) -> Option
         Limit::Link => one(sent(size, writes, reads).max(sent(size, reads, writes))),
         Limit::ServerSlots => one(group.floor_s? * work.calls_per_op.unwrap_or(1.0) / connections),
         Limit::OperationsPerSecond => one(1.0),
-        Limit::ClientCpu => Some(Prediction::Work(f64::from(work.workers.max(1)).min(processors))),
-        Limit::Disk => Some(Prediction::Work(1.0)),
+        Limit::ClientCpu => {
+            Some(Prediction::Work(f64::from(work.workers.max(1)).min(processors), &HOST))
+        }
+        Limit::Disk => Some(Prediction::Work(1.0, &STORAGE)),
         Limit::NotReached | Limit::Unknown => None,
     }
 }
@@ -97,18 +120,21 @@ pub(crate) fn ratios(
             let ratio = |(here, there): (&Form, &Form)| Ratio::Exactly(here.need - there.need);
             Some(here.iter().zip(&there).map(ratio).collect())
         }
-        (Prediction::Work(here), Prediction::Work(there)) => {
+        (Prediction::Work(here, forms), Prediction::Work(there, _)) => {
             let (a, b) = (&group.work, &other.work);
-            let same_direction = (a.read_share - b.read_share).abs() < 0.01;
-            if !same_direction || a.order != b.order {
-                return Some(vec![Ratio::Any]);
-            }
             let more = (there / here).ln();
             let by_size = (a.transfer_bytes / b.transfer_bytes).ln();
-            Some(vec![match by_size.abs() < 0.01 {
-                true => Ratio::Exactly(more),
-                false => Ratio::Between(more + by_size.min(0.0), more + by_size.max(0.0)),
-            }])
+            let ratio = |form: &WorkForm| {
+                let other_way = form.direction && (a.read_share - b.read_share).abs() > 0.01;
+                if other_way || form.order && a.order != b.order {
+                    Ratio::Any
+                } else if by_size.abs() < 0.01 {
+                    Ratio::Exactly(more)
+                } else {
+                    Ratio::Between(more + by_size.min(0.0), more + by_size.max(0.0))
+                }
+            };
+            Some(forms.iter().map(ratio).collect())
         }
         _ => None,
     }

@@ -4,11 +4,15 @@
 use super::groups::{Group, State};
 use super::predict::{self, Ratio};
 use super::{Candidate, Experiment, Limit};
+use crate::work::Order;
 
 /// Predicted ceilings farther apart than this, as a logarithm, are told apart by a measurement.
 const APART_MIN: f64 = 0.25;
 /// Candidates less probable than this are not worth an experiment.
 const WORTH_MIN: f64 = 0.03;
+
+/// How far a ceiling may change of which nothing is predicted, as a logarithm.
+const ANY: f64 = 4.0;
 
 /// A change of circumstances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +25,10 @@ pub(crate) enum Change {
     TransferSize,
     /// Reads for writes.
     Direction,
+    /// As many reads as writes.
+    Mix,
+    /// One place after the other for places at random, or the other way round.
+    Order,
     /// Twice the workers.
     Workers,
     /// Twice the volumes.
@@ -29,10 +37,12 @@ pub(crate) enum Change {
 
 impl Change {
     /// In the order of what they cost the user.
-    pub(crate) const ALL: [Change; 5] = [
+    pub(crate) const ALL: [Change; 7] = [
         Change::Connections,
         Change::TransferSize,
+        Change::Order,
         Change::Workers,
+        Change::Mix,
         Change::Direction,
         Change::Volumes,
     ];
@@ -49,6 +59,13 @@ impl Change {
             Change::TransferSize => {
                 work.transfer_bytes = other_size(work.transfer_bytes);
             }
+            Change::Mix => work.read_share = 0.5,
+            Change::Order => {
+                work.order = match work.order {
+                    Order::Sequential => Order::Random,
+                    Order::Random | Order::Both => Order::Sequential,
+                }
+            }
             Change::Workers => work.workers *= 2,
             Change::Direction => work.read_share = if work.read_share < 0.5 { 1.0 } else { 0.0 },
             Change::Volumes => work.volumes *= 2,
@@ -64,22 +81,28 @@ pub(crate) fn other_size(bytes: f64) -> f64 {
 
 /// The first change for which two probable explanations predict different ceilings.
 pub(crate) fn telling(group: &Group, candidates: &[Candidate]) -> Option<Change> {
+    if group.state != State::Flat {
+        return Some(Change::Deeper);
+    }
+    tellings(group, candidates).into_iter().next()
+}
+
+/// The changes for which the most probable explanation and another predict different ceilings.
+pub(crate) fn tellings(group: &Group, candidates: &[Candidate]) -> Vec<Change> {
     let resources = candidates
         .iter()
         .filter(|c| c.probability >= WORTH_MIN && Limit::RESOURCES.contains(&c.limit));
     let limits: Vec<Limit> = resources.map(|candidate| candidate.limit).collect();
-    if group.state != State::Flat {
-        return Some(Change::Deeper);
-    }
-    let (first, rest) = limits.split_first()?;
-    Change::ALL.into_iter().find(|change| {
+    let Some((first, rest)) = limits.split_first() else { return Vec::new() };
+    let tells = |change: &Change| {
         let changed = change.of(group);
         let spans = |limit: Limit| span(limit, group, &changed);
         rest.iter().any(|other| match (spans(*first), spans(*other)) {
-            (Some(a), Some(b)) => a.0 > b.1 + APART_MIN || b.0 > a.1 + APART_MIN,
+            (Some(a), Some(b)) => (a.0 - b.0).abs().max((a.1 - b.1).abs()) > APART_MIN,
             _ => false,
         })
-    })
+    };
+    Change::ALL.into_iter().filter(tells).collect()
 }
 
 /// The least and the most that an explanation predicts of the ceiling's change.
@@ -88,10 +111,10 @@ fn span(limit: Limit, group: &Group, changed: &Group) -> Option<(f64, f64)> {
     let ends = |ratio: &Ratio| match *ratio {
         Ratio::Exactly(ratio) => (ratio, ratio),
         Ratio::Between(least, most) => (least, most),
-        Ratio::Any => (f64::NEG_INFINITY, f64::INFINITY),
+        Ratio::Any => (-ANY, ANY),
     };
-    // The first form is the most probable.
-    ratios.first().map(ends)
+    let hull = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+    ratios.iter().map(ends).reduce(hull)
 }
 
 /// The change as a command and a reason.
@@ -128,12 +151,16 @@ pub(crate) fn experiment(
                 other_size(group.work.transfer_bytes).round()
             ),
         ),
+        Change::Order => (
+            "A limit does not see in which order places are touched; the storage does.".to_owned(),
+            "--set pattern=sequential,random".to_owned(),
+        ),
         Change::Workers => (
             "More workers raise what one processor of this host limits, and nothing else."
                 .to_owned(),
             format!("--set workers={},{}", group.work.workers, 2 * group.work.workers),
         ),
-        Change::Direction => (
+        Change::Mix | Change::Direction => (
             "A volume's limit counts reads and writes together, a link each direction for itself, \
              and a VM's egress limit writes only."
                 .to_owned(),

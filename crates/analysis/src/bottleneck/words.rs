@@ -27,11 +27,11 @@ pub(crate) fn evidence(limit: Limit, group: &Group, all: &[Group], known: &Known
             load_points(),
         );
     }
-    if let Some(slots) = judge::slots_in_use(group).filter(|_| limit == Limit::ServerSlots) {
+    if let Some((slots, _)) = judge::slots_in_use(group).filter(|_| limit == Limit::ServerSlots) {
         add(
             format!(
-                "the rate is that of {slots:.0} requests at a time on each connection, each as \
-                 fast as one alone"
+                "the rate is that of {slots:.0} calls at a time on each connection, each as fast \
+                 as one alone"
             ),
             load_points(),
         );
