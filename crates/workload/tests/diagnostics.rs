@@ -80,7 +80,7 @@ stream = 'logs'
             x.toml:1:1: unknown key in the top level, found `nam`, allowed: name, target, run, search, stream, variant (did you mean `name`?)
             x.toml:3:11: wrong value for `measure`, found `30`, allowed: a duration such as "30s", "2m" or "500ms", from 10ms to 720h (it lacks a unit: `"30s"` is 30 seconds)
             x.toml:4:11: wrong value for `warm_up`, found `'5 apples'`, allowed: a duration such as "30s", "2m" or "500ms", from 0s to 24h
-            x.toml:6:1: unknown key in [run], found `queue_depth`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, tolerated_errors, operation_deadline (`queue_depth` belongs to [stream.NAME])
+            x.toml:6:1: unknown key in [run], found `queue_depth`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, tolerated_errors, operation_deadline, nconnect (`queue_depth` belongs to [stream.NAME])
             x.toml:8:8: wrong value for `read`, found `0.7`, allowed: a share from 0 % to 100 % (shares are written in percent: `"70%"`)
             x.toml:9:17: wrong value for `transfer_size`, found `'8x'`, allowed: a size such as "8k", "8KiB" or "1.5GiB", a multiple of 512 B, up to 64 MiB
             x.toml:10:11: wrong value for `pattern`, found `'randon'`, allowed: "sequential", "random", { zipf = 1.1 } or { hot_set = { area = "10%", accesses = "90%" } } (did you mean `random`?)
@@ -235,7 +235,7 @@ fn keys_in_the_wrong_section_are_told_where_they_belong() {
     check_stream(
         "[run]\nread = '3%'\n",
         expect![[r#"
-            x.toml:10:1: unknown key in [run], found `read`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, tolerated_errors, operation_deadline (`read` belongs to [stream.NAME])
+            x.toml:10:1: unknown key in [run], found `read`, allowed: warm_up, measure, interval, repeats, until, repeats_max, seed, order, tolerated_errors, operation_deadline, nconnect (`read` belongs to [stream.NAME])
         "#]],
     );
     check_stream(

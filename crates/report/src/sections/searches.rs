@@ -21,6 +21,7 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
 fn words(searched: &Searched, findings: &Findings) -> String {
     let end = match searched.ended {
         Some(ended) => format!("it ended because {}", ended.because()),
+        None if searched.runs == 0 => return format!("{}: it was not begun.", searched.name),
         None => "it was cut short".to_owned(),
     };
     let mut words = format!(
