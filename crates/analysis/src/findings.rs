@@ -1,7 +1,8 @@
 //! Everything that any output says about an experiment, computed once.
 
 use metrics::run_record::{ExperimentRecord, Outcome};
-use workload::plan::{EngineChoice, Step, TargetSpec};
+use workload::plan::{EngineChoice, Plan, Step, TargetSpec};
+use workload::search::{Search, SearchMethod};
 
 use crate::bottleneck::{self, Known, LimitFinding};
 use crate::curve::{self, Curve};
@@ -13,6 +14,7 @@ use crate::search::{self, Searched};
 use crate::series::{self, Series};
 use crate::steadiness::{self, Steadiness};
 use crate::summary::{self, Summary};
+use crate::tune::{self, findings::TuneFindings};
 use crate::warnings::{self, WarningGroup};
 use crate::wire::{self, RunWire};
 use crate::witness::{self, Witnessed};
@@ -56,6 +58,8 @@ pub struct Findings {
     pub mixes: Vec<MixCheck>,
     /// Each stream of each run over time.
     pub series: Vec<Series>,
+    /// What a tuning found; nothing of other plans.
+    pub tune: Option<TuneFindings>,
     /// What limits each curve.
     pub limits: Vec<LimitFinding>,
     /// Response times over time of the runs where a reader looks first.
@@ -103,6 +107,8 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         warnings::of_experiment(&record.warnings).into_iter().chain(of_load_points).collect();
     let curves = curve::curves(&load_points);
     let warnings = warnings::group(sightings);
+    let limits = bottleneck::limits(&load_points, &Known::of(record));
+    let tune = tune(&record.plan, &load_points, &limits);
     Findings {
         summary: summary::summary(&load_points, &curves, &warnings),
         id: record.id.clone(),
@@ -117,7 +123,8 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         started_unix_ms: record.started_unix_ms,
         outcome: record.outcome.clone(),
         repeat_command: repeat_command(record),
-        limits: bottleneck::limits(&load_points, &Known::of(record)),
+        tune,
+        limits,
         heats: heat::heats(&curves, &groups),
         curves,
         mixes: mix::mixes(&load_points, &groups),
@@ -131,6 +138,22 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         warnings,
         notes: notes(record),
     }
+}
+
+/// The first tuning of the plan, if it has one.
+fn tune(plan: &Plan, load_points: &[LoadPoint], limits: &[LimitFinding]) -> Option<TuneFindings> {
+    let of = |search: &Search| match &search.method {
+        SearchMethod::Reach(reach) => tune::findings::findings(
+            &plan.target,
+            reach,
+            &search.template,
+            load_points,
+            limits,
+            |p| p.runs.iter().any(|run| search.owns(run.index)),
+        ),
+        _ => None,
+    };
+    plan.searches().find_map(of)
 }
 
 impl Findings {

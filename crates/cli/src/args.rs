@@ -1,7 +1,7 @@
 //! The one table of commands and flags. Help texts are golden-tested in `tests/help.rs`.
 //!
 //! A command is added as a variant of [`Command`] with its arguments beside it and a file of its
-//! name in `commands/`. Places are kept for tune, size, predict, import, vdbench,
+//! name in `commands/`. Places are kept for size, predict, import, vdbench,
 //! fio, agent and web. The table of `volume` is in `volume_args.rs`.
 
 use std::path::PathBuf;
@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::check_args::CheckArguments;
 use crate::known::KnownLimit;
+use crate::tune_args::TuneArguments;
 use crate::volume_args::VolumeCommand;
 
 /// Measures what a file store delivers, and keeps the numbers with their raw data.
@@ -84,6 +85,15 @@ pub(crate) enum Command {
     /// report and the ID under which everything is kept.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArguments),
+    /// Find the least concurrency that reaches a rate, or what stops it.
+    ///
+    /// Measures the response time of one operation at a time, works out by Little's law how many
+    /// must be outstanding, measures that and corrects, until one number reaches the rate and one
+    /// less does not, or until more brings no more. Ends with the arithmetic and with the settings
+    /// of fio, Vdbench and fourcorners that give this concurrency. Exit code 0: reached, 1: not
+    /// reached.
+    #[command(after_help = TUNE_EXAMPLES)]
+    Tune(Box<TuneArguments>),
     /// Show what `run` would do, exactly, and write nothing.
     ///
     /// Takes the same arguments as `run` and prints every run in its order, the operations, the
@@ -146,6 +156,13 @@ Examples:
   fourcorners run \"nfs://filer/vol1?nconnect=8\" --quick
   fourcorners run nfs://filer/vol1 -o nconnect=16 -o addr=10.0.0.4,10.0.0.5
   fourcorners run null: --quick        the ceiling of the generator itself";
+
+const TUNE_EXAMPLES: &str = "\
+Examples:
+  fourcorners tune --want 100MiB/s     of an emulated volume
+  fourcorners tune /mnt/vol1 --want 200MiB/s --transfer-size 64KiB
+  fourcorners tune /mnt/vol1 --want 3200/s --transfer-size 8KiB --pattern random
+  fourcorners tune nfs://filer/vol1 -o nconnect=8 --want 1GiB/s --hosts 3";
 
 const PLAN_EXAMPLES: &str = "\
 Examples:

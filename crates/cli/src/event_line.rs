@@ -28,6 +28,8 @@ pub(crate) enum Verdict {
     Overloaded,
     /// As planned, but a load point is not known as well as `--until` asks.
     Uncertain,
+    /// As planned, but what was tuned for is not reached.
+    NotReached,
     /// Ended by the user.
     Interrupted,
     /// The target failed or was refused, or results could not be kept or shown.

@@ -39,16 +39,65 @@ pub(crate) struct Planned {
     pub(crate) assumed: Vec<(&'static str, String)>,
 }
 
+/// A setting that is laid over an experiment before what the user sets.
+pub(crate) struct Laid {
+    /// What mistakes in it are told of.
+    flag: &'static str,
+    key: &'static str,
+    value: String,
+}
+
+impl Laid {
+    pub(crate) fn new(flag: &'static str, key: &'static str, value: &str) -> Laid {
+        Laid { flag, key, value: value.to_owned() }
+    }
+}
+
+/// An experiment that a command makes itself.
+pub(crate) struct Own {
+    /// What it is called where others have the path of their file.
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+    /// What the command's flags say.
+    pub(crate) laid: Vec<Laid>,
+    /// The size of the files is among it.
+    pub(crate) file_size_given: bool,
+}
+
 /// Reads and resolves the experiment that the arguments mean. Mistakes have been shown when this
 /// fails.
 pub(crate) fn plan(
     arguments: &ExperimentArguments,
     terminal: &Terminal,
 ) -> Result<Planned, Failure> {
-    let mut written = Written::find(arguments)?;
+    plan_written(arguments, Written::find(arguments)?, terminal)
+}
+
+/// Resolves an experiment of a command's own, with what the arguments lay over it.
+pub(crate) fn plan_own(
+    arguments: &ExperimentArguments,
+    own: Own,
+    terminal: &Terminal,
+) -> Result<Planned, Failure> {
+    let written = Written {
+        text: own.text.to_owned(),
+        name: own.name.to_owned(),
+        is_quick: false,
+        is_profile: !own.file_size_given,
+        laid_over: own.laid,
+        assumed: Vec::new(),
+    };
+    plan_written(arguments, written, terminal)
+}
+
+fn plan_written(
+    arguments: &ExperimentArguments,
+    mut written: Written,
+    terminal: &Terminal,
+) -> Result<Planned, Failure> {
     if arguments.target.is_none() && written.is_profile {
         // A volume that caches nothing shows the same with less to fill.
-        written.laid_over.push(("file_size", EMULATED_FILE_SIZE));
+        written.laid_over.push(Laid::new("TARGET", "file_size", EMULATED_FILE_SIZE));
         let why = "because the emulated volume has no cache to be larger than";
         written.assumed.push(("file_size", format!("{EMULATED_FILE_SIZE}, {why}")));
     }
@@ -89,10 +138,9 @@ struct Written {
     name: String,
     /// `--quick` is already in the text.
     is_quick: bool,
-    /// It is one of ours.
+    /// It is one of ours, and so is the size of its files.
     is_profile: bool,
-    /// Keys of streams that are laid over it before what the user says.
-    laid_over: Vec<(&'static str, &'static str)>,
+    laid_over: Vec<Laid>,
     assumed: Vec<(&'static str, String)>,
 }
 
@@ -139,7 +187,8 @@ fn overrides(
     arguments: &ExperimentArguments,
     written: &Written,
 ) -> Result<Vec<Override>, Vec<Diagnostic>> {
-    let ours = written.laid_over.iter().map(|(key, value)| Override::option("TARGET", key, value));
+    let ours =
+        written.laid_over.iter().map(|laid| Override::option(laid.flag, laid.key, &laid.value));
     let users = arguments.set.iter().map(|text| Override::set(text));
     let set: Vec<Override> = ours.chain(users).collect();
     let mut all = Vec::new();

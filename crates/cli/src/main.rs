@@ -24,6 +24,7 @@ mod plan_text;
 mod refusal;
 mod search_text;
 mod terminal;
+mod tune_args;
 mod volume_args;
 mod wire;
 

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use units::print_duration;
+use units::{BytesPerSec, OpsPerSec, print_duration};
 use workload::plan::{Run, Step, Stream};
+use workload::reach::{Reach, Wanted};
 use workload::search::{OfferedRates, QueueDepthLadder, Repeats, Search, SearchMethod};
 
 use crate::live::whole_seconds;
@@ -29,6 +30,7 @@ pub(crate) fn search_lines(out: &mut String, search: &Search) {
             words.extend(ladder_words(&rates.ladder));
             words.push(rates_words(rates, search));
         }
+        SearchMethod::Reach(reach) => words.extend(reach_words(reach)),
         SearchMethod::Repeat(repeat) => {
             words.push(format!("{} load points, as follows", repeat.points.len()));
             words.extend(repeat.points.iter().map(|run| run.load_point()));
@@ -110,4 +112,18 @@ fn repeats_words(repeats: Repeats) -> Option<String> {
             percent(until)
         )),
     }
+}
+
+fn reach_words(reach: &Reach) -> Vec<String> {
+    let wanted = match reach.wanted {
+        Wanted::Throughput { bytes_per_s } => BytesPerSec::new(bytes_per_s).to_string(),
+        Wanted::Rate { ops_per_s } => OpsPerSec::new(ops_per_s).to_string(),
+    };
+    vec![format!(
+        "the least concurrency that reaches {wanted}, or {} less: 1 operation outstanding, then as \
+         many as Little's law asks for, up to {}; until one number is enough and one less is not, \
+         or more brings no more",
+        percent(reach.within_permille),
+        reach.outstanding_max
+    )]
 }

@@ -25,4 +25,5 @@ pub mod number;
 pub mod pictures;
 pub mod rows;
 pub mod sections;
+pub mod settings;
 pub mod text;

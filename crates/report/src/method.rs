@@ -136,6 +136,12 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          values, a test by ranks beside it, and Holm's correction for the number of figures. A \
          winner is named only where nothing else differs that was not allowed to.",
     ),
+    (
+        "Tuning",
+        "The least concurrency that reaches a rate: Little's law from the response time of one \
+         operation at a time, measured and corrected until one number is enough and one less is \
+         not, or until more brings no more (half as much again less than 2 % or the uncertainty).",
+    ),
 ];
 
 /// The heading's anchor in `docs/method.md`, as GitHub and GitLab make it: lower case, spaces as

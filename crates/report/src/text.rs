@@ -16,6 +16,11 @@ const CONNECTIONS_MAX: usize = 16;
 /// More places than this are counted, not listed.
 const PLACES_MAX: usize = 6;
 
+/// What a tuning found, in one line; nothing of other records.
+pub fn tuned(findings: &Findings) -> Option<String> {
+    findings.tune.as_ref().map(sections::tune::verdict::in_a_line)
+}
+
 /// The results as a table, then every warning in words, wrapped to `width` columns.
 pub fn summary(findings: &Findings, width: usize) -> String {
     let width = width.max(WIDTH_MIN);

@@ -24,6 +24,7 @@ pub mod overrides;
 pub mod pattern;
 pub mod plan;
 pub mod random;
+pub mod reach;
 mod reader;
 pub mod reference;
 pub mod resolve;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::arrival::Arrival;
 use crate::plan::{Run, Stream};
 use crate::random;
+use crate::reach::Reach;
 use crate::value::Value;
 
 /// What a search is to do.
@@ -42,6 +43,8 @@ pub enum SearchMethod {
     OfferedRate(OfferedRates),
     /// Known load points, repeated until they are known well enough.
     Repeat(Repeat),
+    /// The least concurrency that reaches a rate.
+    Reach(Reach),
 }
 
 /// A closed curve: 1 operation outstanding first (the floor of the response time), then twice as
@@ -109,6 +112,7 @@ impl SearchMethod {
                 rates.ladder.load_points_max() + rates.load_points + rates.beyond
             }
             SearchMethod::Repeat(repeat) => u32::try_from(repeat.points.len()).unwrap_or(u32::MAX),
+            SearchMethod::Reach(reach) => reach.load_points_max(),
         }
     }
 }
@@ -134,7 +138,7 @@ impl Search {
     pub fn model_runs(&self) -> &[Run] {
         match &self.method {
             SearchMethod::Repeat(repeat) => &repeat.points,
-            SearchMethod::QueueDepth(_) | SearchMethod::OfferedRate(_) => {
+            SearchMethod::QueueDepth(_) | SearchMethod::OfferedRate(_) | SearchMethod::Reach(_) => {
                 std::slice::from_ref(&self.template)
             }
         }

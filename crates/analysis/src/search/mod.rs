@@ -8,6 +8,7 @@
 
 mod ladder;
 mod rates;
+mod reach;
 mod repeats;
 
 use metrics::run_record::Outcome;
@@ -57,6 +58,8 @@ pub enum Ended {
     Overloaded,
     /// Everything that was to be tried was tried.
     AllTried,
+    /// The least concurrency that reaches the rate is known.
+    Reached,
     /// A run failed.
     Failed,
     /// The largest number of runs was reached.
@@ -71,6 +74,7 @@ impl Ended {
             Ended::ResponseTime => "response_time",
             Ended::Overloaded => "overloaded",
             Ended::AllTried => "all_tried",
+            Ended::Reached => "reached",
             Ended::Failed => "failed",
             Ended::RunsMax => "runs_max",
         }
@@ -83,6 +87,7 @@ impl Ended {
             Ended::ResponseTime => "the mean response time went above the objective",
             Ended::Overloaded => "more was offered than the target takes",
             Ended::AllTried => "everything that was asked for was tried",
+            Ended::Reached => "the least concurrency that reaches the rate is known",
             Ended::Failed => "a run failed",
             Ended::RunsMax => "it had as many runs as it may have",
         }
@@ -122,10 +127,18 @@ fn decide(search: &Search, done: &[&LoadPoint]) -> Decision {
         SearchMethod::QueueDepth(ladder) => ladder::next(search, ladder, done),
         SearchMethod::OfferedRate(rates) => rates::next(search, rates, done),
         SearchMethod::Repeat(_) => Err(Ended::AllTried),
+        SearchMethod::Reach(reach) => reach::next(search, reach, done),
     };
     let (run, repeat) = match chosen {
-        Ok(run) => (run, 0),
+        Ok(run) => {
+            let repeat = repeat_of(&run, done);
+            (run, repeat)
+        }
         Err(Ended::Failed) => return Decision::End(Ended::Failed),
+        // A tuning repeats what noise leaves open, and nothing else.
+        Err(ended) if matches!(search.method, SearchMethod::Reach(_)) => {
+            return Decision::End(ended);
+        }
         Err(ended) => match repeats::next(search, done) {
             Some(again) => again,
             None => return Decision::End(ended),
@@ -135,6 +148,12 @@ fn decide(search: &Search, done: &[&LoadPoint]) -> Decision {
         return Decision::End(Ended::RunsMax);
     }
     Decision::Run(search.numbered(run, number, repeat))
+}
+
+/// How often the run's load point was measured. Only a tuning asks for one again by itself.
+fn repeat_of(run: &Run, done: &[&LoadPoint]) -> u32 {
+    let same = |p: &&&LoadPoint| p.variant == run.variant && p.parameters == run.parameters;
+    done.iter().find(same).map_or(0, |point| point.runs.len() as u32)
 }
 
 fn runs_of(done: &[&LoadPoint]) -> u32 {

@@ -1,40 +1,13 @@
 //! Little's law as a rule for tuning: from a wanted rate and a response time to the operations that
 //! must be outstanding.
 
+use workload::reach::Wanted;
+
 use crate::little::outstanding_mean;
 
 /// Counts below a whole number by less than this are that number: the product of a rate and a time
 /// that were both exact in decimal is not exact in binary.
 const ROUNDING: f64 = 1e-9;
-
-/// What is wanted, as the user said it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wanted {
-    /// Bytes per second, reads and writes together.
-    Throughput {
-        /// The number.
-        bytes_per_s: f64,
-    },
-    /// Operations per second.
-    Rate {
-        /// The number.
-        ops_per_s: f64,
-    },
-}
-
-impl Wanted {
-    /// The operations per second that are wanted: throughput over transfer size.
-    ///
-    /// * `transfer_bytes`: bytes moved by an operation, in the mean
-    ///
-    /// Source: the paper's section 10, "Convert MiB/s to IOPS".
-    pub fn ops_per_s(self, transfer_bytes: f64) -> f64 {
-        match self {
-            Wanted::Throughput { bytes_per_s } => bytes_per_s / transfer_bytes,
-            Wanted::Rate { ops_per_s } => ops_per_s,
-        }
-    }
-}
 
 /// The worked example: every number on the way from what is wanted to what must be outstanding.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,8 +9,10 @@
 //! hand, the search goes on with, because the response time rises with the load.
 //!
 //! Reading order: [`arithmetic`] (the prediction), [`search`] (measuring, correcting, stopping),
-//! [`share`] (over hosts and files).
+//! [`findings`] (what it comes to), [`share`] (over hosts and files).
 
 pub mod arithmetic;
+pub mod findings;
+pub mod limit;
 pub mod search;
 pub mod share;

@@ -12,6 +12,7 @@ mod report;
 mod run;
 mod schema;
 mod show;
+mod tune;
 mod volume_config;
 mod volume_serve;
 mod volume_stat;
@@ -30,6 +31,7 @@ use crate::volume_args::VolumeCommand;
 pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
     match command {
         Command::Run(arguments) => run::run(&arguments, terminal),
+        Command::Tune(arguments) => tune::run(&arguments, terminal),
         Command::Plan(arguments) => plan::run(&arguments, terminal),
         Command::List(arguments) => list::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),

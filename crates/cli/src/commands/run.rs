@@ -37,8 +37,18 @@ use crate::terminal::Terminal;
 use crate::wire;
 
 pub(crate) fn run(arguments: &RunArguments, terminal: &Terminal) -> Outcome {
+    perform(arguments, terminal, |terminal| experiment::plan(&arguments.experiment, terminal))
+}
+
+/// Does what `plan` makes: for every command whose runs are kept and shown.
+pub(super) fn perform(
+    arguments: &RunArguments,
+    terminal: &Terminal,
+    plan: impl FnOnce(&Terminal) -> Result<Planned, Failure>,
+) -> Outcome {
     let mut events = arguments.events.map(|_| EventLines::new(std::io::stdout()));
-    let outcome = begin(arguments, events.as_mut(), terminal);
+    let outcome =
+        plan(terminal).and_then(|planned| begin(arguments, &planned, events.as_mut(), terminal));
     // Of a refusal other programs hear in their own form, whenever it came.
     if let Err(Failure { refused: Some(refused), .. }) = &outcome {
         if let Some(events) = &mut events {
@@ -53,23 +63,23 @@ pub(crate) fn run(arguments: &RunArguments, terminal: &Terminal) -> Outcome {
 
 fn begin(
     arguments: &RunArguments,
+    planned: &Planned,
     mut events: Option<&mut EventLines<Stdout>>,
     terminal: &Terminal,
 ) -> Outcome {
-    let planned = experiment::plan(&arguments.experiment, terminal)?;
     if let Some(path) = &arguments.report {
         output::refuse_unwritable(path)?;
     }
-    say_what_is_assumed(&planned, terminal);
-    let service = serve(&planned)?;
-    let (store, mut directory) = claim(arguments, &planned, service.as_ref())?;
-    let mut facts = environment::facts(&planned, directory.as_ref())?;
+    say_what_is_assumed(planned, terminal);
+    let service = serve(planned)?;
+    let (store, mut directory) = claim(arguments, planned, service.as_ref())?;
+    let mut facts = environment::facts(planned, directory.as_ref())?;
     facts.extend(arguments.known.iter().map(|known| (known.name.clone(), known.value.clone())));
     facts.sort();
     let writer = store.create(&planned.plan, &facts, unix_ms()).map_err(Failure::target)?;
     let id = writer.id().to_owned();
     let run_directory = writer.directory().to_owned();
-    say_what_was_found(&planned, directory.as_ref(), terminal);
+    say_what_was_found(planned, directory.as_ref(), terminal);
     warn_of_crowding(&planned.plan, terminal);
     let mut interrupt = interrupt::listen()?;
     let mut listeners = Listeners {
@@ -244,6 +254,9 @@ fn show(
         output::text(findings, words)?;
         writeln!(words)?;
     }
+    if let Some(tuned) = report::text::tuned(findings) {
+        writeln!(words, "tuned    {tuned}")?;
+    }
     writeln!(words, "record   {}", findings.id)?;
     words.flush()?;
     if let Some(path) = write_report(arguments, findings, run_directory)? {
@@ -291,6 +304,13 @@ fn verdict(
             (Verdict::Interrupted, Ok(Exit::Negative))
         }
         Ok(run_record::Outcome::Done) => {
+            if let Some(tune) = &findings.tune {
+                // That a rate was too much for a queue depth is what a tuning is to find out.
+                return match tune.verdict.is_reached() {
+                    true => (Verdict::Done, Ok(Exit::Done)),
+                    false => (Verdict::NotReached, Ok(Exit::Negative)),
+                };
+            }
             if is_overloaded_by_mistake(findings) {
                 terminal.warn("overloaded: the offered rate was more than the target takes");
                 return (Verdict::Overloaded, Ok(Exit::Negative));

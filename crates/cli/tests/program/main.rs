@@ -23,5 +23,6 @@ mod private_network;
 mod records;
 mod refusals;
 mod runs;
+mod tune;
 mod verifying;
 mod volumes;

@@ -16,6 +16,7 @@ mod sections;
 mod series;
 mod steadiness;
 mod summary;
+mod tune;
 mod warning;
 mod wire;
 

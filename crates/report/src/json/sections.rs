@@ -6,7 +6,7 @@
 use analysis::Findings;
 use serde_json::{Map, Value};
 
-use super::{emulated, limits, searches, steadiness, wire};
+use super::{emulated, limits, searches, steadiness, tune, wire};
 
 /// The fields, by name, in the order of the names.
 pub(super) fn of(findings: &Findings) -> Map<String, Value> {
@@ -16,6 +16,7 @@ pub(super) fn of(findings: &Findings) -> Map<String, Value> {
         ("searches", searches::searches(findings)),
         ("steadiness", steadiness::steadiness(findings)),
         ("limits", limits::limits(&findings.limits)),
+        ("tune", findings.tune.as_ref().map(tune::tune)),
         ("wire", wire::wire(findings)),
         ("witness", findings.witnessed.map(emulated::witness)),
     ];

@@ -10,6 +10,7 @@ mod mix;
 mod searches;
 mod steadiness;
 pub(crate) mod summary;
+pub(crate) mod tune;
 mod wire;
 
 use analysis::Findings;
@@ -22,6 +23,8 @@ type Maker = fn(&Findings) -> Option<Section>;
 /// The sections that these findings have.
 pub fn of(findings: &Findings) -> Vec<Section> {
     const MAKERS: &[Maker] = &[
+        tune::answer,
+        tune::settings,
         limits::section,
         curves::section,
         searches::section,

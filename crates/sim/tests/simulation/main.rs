@@ -18,3 +18,4 @@ mod queues;
 mod repeatable;
 mod searches;
 mod stall;
+mod tune;

@@ -1,0 +1,105 @@
+//! A load as a job file of fio.
+
+use analysis::tune::findings::HostShare;
+use workload::pattern::AccessPattern;
+
+use super::{Load, seconds, size};
+
+/// The lines of a job file that keeps as much outstanding as a host's share says.
+pub fn job(load: &Load<'_>, share: &HostShare) -> Vec<String> {
+    let stream = load.stream;
+    let mut lines = vec!["[tune]".to_owned()];
+    let mut set = |key: &str, value: String| lines.push(format!("{key}={value}"));
+    // Blocking calls keep one operation outstanding each, so that there are more jobs instead.
+    let (engine, jobs, depth) = match load.engine {
+        "psync" => ("psync", share.outstanding, 1),
+        "io_uring" => ("io_uring", u64::from(share.workers), share.queue_depth),
+        _ => ("libaio", u64::from(share.workers), share.queue_depth),
+    };
+    set("ioengine", engine.to_owned());
+    set("direct", u8::from(stream.direct).to_string());
+    if stream.dsync {
+        set("sync", "dsync".to_owned());
+    }
+    set("directory", load.directory.replace(':', "\\:"));
+    // All jobs share the files, as workers do.
+    set("filename_format", "fio.$filenum".to_owned());
+    set("nrfiles", stream.working_set.files.to_string());
+    // Without the whole size a second job finds none.
+    let set_bytes = u64::from(stream.working_set.files) * stream.working_set.area_bytes;
+    set("filesize", size(stream.working_set.area_bytes));
+    set("size", size(set_bytes));
+    set("rw", kind(stream.access_pattern, stream.read_permille).to_owned());
+    if !matches!(stream.read_permille, 0 | 1000) {
+        set("rwmixread", (f64::from(stream.read_permille) / 10.0).round().to_string());
+    }
+    sizes(load, &mut set);
+    match stream.access_pattern {
+        AccessPattern::Sequential => set("file_service_type", "sequential".to_owned()),
+        AccessPattern::Uniform => {
+            set("norandommap", "1".to_owned());
+            set("file_service_type", "random".to_owned());
+        }
+        AccessPattern::Zipf { theta } => set("random_distribution", format!("zipf:{theta}")),
+        AccessPattern::HotSet { area_permille, accesses_permille } => {
+            let (area, accesses) = (area_permille / 10, accesses_permille / 10);
+            let (rest, others) = (100 - area, 100 - accesses);
+            set("random_distribution", format!("zoned:{accesses}/{area}:{others}/{rest}"));
+        }
+    }
+    if let Some(writes) = stream.fsync_every_writes {
+        set("fsync", writes.to_string());
+    }
+    let data = stream.data;
+    if data.compressible_permille > 0 {
+        set("buffer_compress_percentage", (data.compressible_permille / 10).to_string());
+    }
+    if data.duplicate_permille > 0 {
+        set("dedupe_percentage", (data.duplicate_permille / 10).to_string());
+    }
+    set("numjobs", jobs.to_string());
+    set("iodepth", depth.to_string());
+    if let Some(ops_per_s) = share.ops_per_s {
+        set("rate_iops", rates(stream.read_permille, ops_per_s / jobs as f64));
+    }
+    set("time_based", "1".to_owned());
+    set("ramp_time", format!("{}s", seconds(load.phases.warm_up_ns)));
+    set("runtime", format!("{}s", seconds(load.phases.measure_ns)));
+    set("group_reporting", "1".to_owned());
+    lines
+}
+
+fn kind(pattern: AccessPattern, read_permille: u16) -> &'static str {
+    match (pattern, read_permille) {
+        (AccessPattern::Sequential, 1000) => "read",
+        (AccessPattern::Sequential, 0) => "write",
+        (AccessPattern::Sequential, _) => "rw",
+        (_, 1000) => "randread",
+        (_, 0) => "randwrite",
+        _ => "randrw",
+    }
+}
+
+fn sizes(load: &Load<'_>, set: &mut impl FnMut(&str, String)) {
+    let sizes = &load.stream.transfer_sizes;
+    if let [only] = sizes[..] {
+        set("bs", size(only.size_bytes));
+        return;
+    }
+    let weights: u32 = sizes.iter().map(|size| size.weight).sum();
+    let split = sizes.iter().map(|one| {
+        let percent = (f64::from(one.weight) * 100.0 / f64::from(weights)).round();
+        format!("{}/{percent}", size(one.size_bytes))
+    });
+    set("bssplit", split.collect::<Vec<_>>().join(":"));
+}
+
+/// The rate of one job: reads and writes have one each where there are both. Rounded up, so that
+/// all jobs together are not below what is wanted.
+fn rates(read_permille: u16, ops_per_s: f64) -> String {
+    let share = |permille: u16| (ops_per_s * f64::from(permille) / 1000.0).ceil().max(1.0);
+    match read_permille {
+        0 | 1000 => share(1000).to_string(),
+        reads => format!("{},{}", share(reads), share(1000 - reads)),
+    }
+}

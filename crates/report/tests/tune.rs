@@ -1,0 +1,481 @@
+//! What a tuning says, and the settings that it prints: to the letter, and as other programs read
+//! them.
+
+mod fixture;
+
+use std::process::Command;
+
+use analysis::Findings;
+use analysis::estimate::{Estimate, Method};
+use analysis::tune::arithmetic::Arithmetic;
+use analysis::tune::findings::{HostShare, Settings, Tried, TuneFindings, Verdict};
+use analysis::tune::limit::{Stop, quotas};
+use analysis::tune::share::shares;
+use expect_test::expect;
+use fixture::records::{experiment, stream};
+use report::settings::{Load, fio, vdbench};
+use workload::data::DataPattern;
+use workload::pattern::AccessPattern;
+use workload::plan::{
+    EmulatedVolume, Phases, Stream, TargetSpec, WeightedSize, WorkingSet, WriteStability,
+};
+use workload::reach::{Reach, Wanted};
+
+const MIB: f64 = 1_048_576.0;
+const PHASES: Phases =
+    Phases { warm_up_ns: 2_000_000_000, measure_ns: 10_000_000_000, interval_ns: 500_000_000 };
+
+/// Four files that are read from end to end in 64 KiB.
+fn reads() -> Stream {
+    Stream {
+        name: "tune".to_owned(),
+        read_permille: 1000,
+        transfer_sizes: vec![WeightedSize { size_bytes: 64 << 10, weight: 1 }],
+        access_pattern: AccessPattern::Sequential,
+        working_set: WorkingSet { files: 4, file_size_bytes: 256 << 20, area_bytes: 256 << 20 },
+        direct: true,
+        ..stream("tune", 1)
+    }
+}
+
+fn estimate(value: f64) -> Estimate {
+    let uncertainty = Some(value * 0.004);
+    Estimate { value, uncertainty, samples: 20.0, method: Method::Intervals }
+}
+
+fn tried(outstanding: u64, ops_per_s: f64) -> Tried {
+    Tried {
+        load_point: 0,
+        outstanding,
+        rate: estimate(ops_per_s),
+        throughput: estimate(ops_per_s * 65_536.0),
+        response_ns: estimate(outstanding as f64 / ops_per_s * 1e9),
+        runs: 1,
+        worker_busy: Some(0.2),
+    }
+}
+
+fn settings(outstanding: u64, hosts: u64, ops_per_s: Option<f64>) -> Settings {
+    let share = |share: &analysis::tune::share::Share| HostShare {
+        hosts: share.holders,
+        outstanding: share.each,
+        workers: 1,
+        queue_depth: share.each as u32,
+        ops_per_s: ops_per_s.map(|all| all * share.each as f64 / outstanding as f64),
+    };
+    let shares = shares(outstanding, hosts).iter().map(share).collect();
+    Settings { outstanding, shares, phases: PHASES, connections: None }
+}
+
+/// The paper's example, tuned for to its end.
+fn paper(hosts: u32) -> TuneFindings {
+    let wanted = Wanted::Throughput { bytes_per_s: 200.0 * MIB };
+    let enough = tried(7, 3560.0);
+    TuneFindings {
+        target: TargetSpec::Directory { path: "/mnt/vol1".to_owned() },
+        reach: Reach {
+            wanted,
+            within_permille: 0,
+            outstanding_max: 1024,
+            response_time_max_ns: None,
+            hosts,
+        },
+        stream: reads(),
+        wanted_ops_per_s: 3200.0,
+        wanted_bytes_per_s: 200.0 * MIB,
+        least_ops_per_s: 3200.0,
+        arithmetic: Some(Arithmetic::new(wanted, 65_536.0, 1_909_000.0)),
+        tried: vec![tried(1, 523.8), tried(6, 3105.0), enough],
+        verdict: Verdict::Reached { enough, too_little: Some(tried(6, 3105.0)), open: false },
+        stop: None,
+        quotas: Vec::new(),
+        settings: Some(settings(7, u64::from(hosts), Some(3200.0))),
+        held: Some(tried(7, 3200.0)),
+        best_within_objective: None,
+    }
+}
+
+/// More than an emulated volume of 1 TiB Ultra gives.
+fn limited() -> TuneFindings {
+    let volume = EmulatedVolume {
+        service_level: "Ultra".to_owned(),
+        quota_bytes: 1 << 40,
+        throughput_limit_bytes_per_s: 128 << 20,
+        read_delay_ns: 400_000,
+        write_delay_ns: 300_000,
+        memory_bytes: 1 << 30,
+    };
+    let (top, last) = (tried(3, 2048.0), tried(9, 2045.0));
+    TuneFindings {
+        target: TargetSpec::Emulated { volume, connections: Some(4), options: String::new() },
+        verdict: Verdict::Saturated { top, last },
+        tried: vec![tried(1, 1460.0), top, tried(4, 2047.0), tried(6, 2046.0), last],
+        stop: Some(Stop::ThroughputLimit {
+            bytes_per_s: 128.0 * MIB,
+            level: "Ultra".to_owned(),
+            quota_bytes: 1 << 40,
+        }),
+        quotas: quotas(200.0 * MIB),
+        settings: None,
+        held: None,
+        ..paper(1)
+    }
+}
+
+fn findings(tune: TuneFindings) -> Findings {
+    Findings { tune: Some(tune), ..analysis::analyze(&experiment(Vec::new())) }
+}
+
+/// What a terminal shows of it.
+fn said(tune: TuneFindings) -> String {
+    let text = report::text::summary(&findings(tune), 80);
+    let wide = text.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(wide, None, "{text}");
+    let begin = text.find("Tuning for").expect("there is a section");
+    let end = text.find("\nWarnings").or(text.find("\nNotes")).unwrap_or(text.len());
+    text[begin..end].to_owned()
+}
+
+#[test]
+fn the_papers_example_is_told_step_by_step_with_its_settings() {
+    expect![[r#"
+        Tuning for 200 MiB/s (3,200 ops/s)
+          200 MiB/s (3,200 ops/s) is reached with 7 operations outstanding: 3,560 ops/s
+          (+- 0.4 %), 223 MiB/s, mean response time 1.97 ms.
+          One less, 6, does not reach it: 3,105 ops/s (+- 0.4 %), 97 % of what is
+          wanted. (From 3,200 ops/s on it counts as reached: --within 0%.)
+          Left alone, this concurrency gives 111 % of what is wanted. Held at 3,200
+          ops/s (constant arrivals), it gives 3,200 ops/s (+- 0.4 %), 200 MiB/s, mean
+          response time 2.19 ms.
+          The arithmetic:
+          - Response time with one operation outstanding (one worker, queue depth 1):
+            1.909 ms = 0.001909 s.
+          - Wanted rate: 200 MiB/s x 1,024 KiB/MiB / 64 KiB = 3,200 ops/s.
+          - Little's law, outstanding = rate x response time: 3,200 ops/s x 0.001909 s =
+            6.11, so 7 operations.
+          - The response time may rise with the load, and with it what is needed for the
+            same rate; so it was measured, and corrected:
+          outstanding  rate  95 % throughput response says
+                  ops ops/s    +-      MiB/s       ms
+                    1   524 0.4 %       32.7    1.909 too little; 6.11 needed
+                    6 3,105 0.4 %        194    1.932 too little; 6.18 needed
+                    7 3,560 0.4 %        223    1.966 enough
+                    7 3,200 0.4 %        200    2.188 held at 3,200 ops/s
+
+        Settings for 7 operations outstanding
+          7 operations on one host: 1 worker x queue depth 7, over 4 files. Left alone
+          they give more than is wanted, so the settings hold them at the wanted rate;
+          without that line they go as fast as they can.
+          fourcorners, with this as `tuned.toml`: `fourcorners run /mnt/vol1 -w
+          tuned.toml`
+            name = "tuned"
+            [run]
+            warm_up = "2s"
+            measure = "10s"
+            interval = "500ms"
+            [stream.tune]
+            read = "100 %"
+            transfer_size = "64KiB"
+            pattern = "sequential"
+            files = 4
+            file_size = "256MiB"
+            workers = 1
+            queue_depth = 7
+            arrival = { constant = "3200/s" }
+          fio, with this as `tuned.fio`: `fio tuned.fio`
+            [tune]
+            ioengine=io_uring
+            direct=1
+            directory=/mnt/vol1
+            filename_format=fio.$filenum
+            nrfiles=4
+            filesize=256m
+            size=1g
+            rw=read
+            bs=64k
+            file_service_type=sequential
+            numjobs=1
+            iodepth=7
+            rate_iops=3200
+            time_based=1
+            ramp_time=2s
+            runtime=10s
+            group_reporting=1
+          Vdbench, with this as `tuned.vdb`: `vdbench -f tuned.vdb`
+            sd=default,size=256m,openflags=o_direct
+            sd=sd1,threads=2,lun=/mnt/vol1/vdbench1.data
+            sd=sd2,threads=2,lun=/mnt/vol1/vdbench2.data
+            sd=sd3,threads=2,lun=/mnt/vol1/vdbench3.data
+            sd=sd4,threads=1,lun=/mnt/vol1/vdbench4.data
+            wd=wd1,sd=sd*,rdpct=100,seekpct=0,xfersize=64k
+            rd=rd1,wd=wd1,iorate=3200,warmup=2,elapsed=10,interval=1
+    "#]]
+    .assert_eq(&said(paper(1)));
+}
+
+#[test]
+fn settings_for_three_hosts_say_what_each_has() {
+    let said = said(paper(3));
+    expect![[r#"
+        Settings for 7 operations outstanding
+          7 operations over 3 hosts: 1 host with 3 each (1 worker x queue depth 3), 2
+          hosts with 2 each (1 worker x queue depth 2). This is arithmetic: all was
+          measured on one host, whose network and response time the others need not
+          share. Hosts on one volume need directories of their own, which the settings
+          leave to you. Left alone they give more than is wanted, so the settings hold
+          them at the wanted rate; without that line they go as fast as they can.
+          fourcorners on 1 host, with this as `tuned.toml`: `fourcorners run /mnt/vol1
+          -w tuned.toml`
+            name = "tuned"
+            [run]
+            warm_up = "2s"
+            measure = "10s"
+            interval = "500ms"
+            [stream.tune]
+            read = "100 %"
+            transfer_size = "64KiB"
+            pattern = "sequential"
+            files = 4
+            file_size = "256MiB"
+            workers = 1
+            queue_depth = 3
+            arrival = { constant = "1372/s" }
+          fio on 1 host, with this as `tuned.fio`: `fio tuned.fio`
+            [tune]
+            ioengine=io_uring
+            direct=1
+            directory=/mnt/vol1
+            filename_format=fio.$filenum
+            nrfiles=4
+            filesize=256m
+            size=1g
+            rw=read
+            bs=64k
+            file_service_type=sequential
+            numjobs=1
+            iodepth=3
+            rate_iops=1372
+            time_based=1
+            ramp_time=2s
+            runtime=10s
+            group_reporting=1
+          fourcorners on 2 hosts, with this as `tuned.toml`: `fourcorners run /mnt/vol1
+          -w tuned.toml`
+            name = "tuned"
+            [run]
+            warm_up = "2s"
+            measure = "10s"
+            interval = "500ms"
+            [stream.tune]
+            read = "100 %"
+            transfer_size = "64KiB"
+            pattern = "sequential"
+            files = 4
+            file_size = "256MiB"
+            workers = 1
+            queue_depth = 2
+            arrival = { constant = "915/s" }
+          fio on 2 hosts, with this as `tuned.fio`: `fio tuned.fio`
+            [tune]
+            ioengine=io_uring
+            direct=1
+            directory=/mnt/vol1
+            filename_format=fio.$filenum
+            nrfiles=4
+            filesize=256m
+            size=1g
+            rw=read
+            bs=64k
+            file_service_type=sequential
+            numjobs=1
+            iodepth=2
+            rate_iops=915
+            time_based=1
+            ramp_time=2s
+            runtime=10s
+            group_reporting=1
+          Vdbench, with this as `tuned.vdb`: `vdbench -f tuned.vdb`
+            hd=default,user=root,shell=ssh,vdbench=/opt/vdbench
+            hd=host1,system=host1
+            hd=host2,system=host2
+            hd=host3,system=host3
+            sd=default,size=256m,openflags=o_direct
+            sd=sd1,host=host1,threads=1,lun=/mnt/vol1/vdbench1.data
+            sd=sd2,host=host1,threads=1,lun=/mnt/vol1/vdbench2.data
+            sd=sd3,host=host1,threads=1,lun=/mnt/vol1/vdbench3.data
+            sd=sd4,host=host2,threads=1,lun=/mnt/vol1/vdbench4.data
+            sd=sd5,host=host2,threads=1,lun=/mnt/vol1/vdbench5.data
+            sd=sd6,host=host3,threads=1,lun=/mnt/vol1/vdbench6.data
+            sd=sd7,host=host3,threads=1,lun=/mnt/vol1/vdbench7.data
+            wd=wd1,sd=sd*,rdpct=100,seekpct=0,xfersize=64k
+            rd=rd1,wd=wd1,iorate=3200,warmup=2,elapsed=10,interval=1
+    "#]]
+    .assert_eq(&said[said.find("Settings for").expect("settings")..]);
+}
+
+#[test]
+fn a_limit_is_named_with_the_quota_that_would_do() {
+    expect![[r#"
+        Tuning for 200 MiB/s (3,200 ops/s)
+          200 MiB/s (3,200 ops/s) cannot be reached by more concurrency: the rate stops
+          rising at 2,048 ops/s (+- 0.4 %), 128 MiB/s, mean response time 1.46 ms (3
+          operations outstanding).
+          With 9 operations outstanding it was 2,045 ops/s (+- 0.4 %), and operations
+          took 4.40 ms instead of 1.46 ms.
+          What stops it is the volume's throughput limit: 128 MiB/s (1 TiB Ultra).
+          The least quota that gives 200 MiB/s, at each service level:
+          service level  quota most of a volume
+                           GiB            MiB/s
+          standard      12,800            1,600
+          premium        3,200            4,500
+          ultra          1,600            4,500
+          The arithmetic:
+          - Response time with one operation outstanding (one worker, queue depth 1):
+            1.909 ms = 0.001909 s.
+          - Wanted rate: 200 MiB/s x 1,024 KiB/MiB / 64 KiB = 3,200 ops/s.
+          - Little's law, outstanding = rate x response time: 3,200 ops/s x 0.001909 s =
+            6.11, so 7 operations.
+          - The response time may rise with the load, and with it what is needed for the
+            same rate; so it was measured, and corrected:
+          outstanding  rate  95 % throughput response says
+                  ops ops/s    +-      MiB/s       ms
+                    1 1,460 0.4 %       91.2    0.685 too little; 2.19 needed
+                    3 2,048 0.4 %        128    1.465 too little; 4.69 needed
+                    4 2,047 0.4 %        128    1.954 too little; 6.25 needed
+                    6 2,046 0.4 %        128    2.933 too little; 9.38 needed
+                    9 2,045 0.4 %        128    4.401 too little; 14.08 needed
+    "#]]
+    .assert_eq(&said(limited()));
+}
+
+#[test]
+fn every_other_verdict_says_what_was_seen_and_what_was_not() {
+    let top = tried(3, 2048.0);
+    let saturated = |stop| TuneFindings {
+        verdict: Verdict::Saturated { top, last: tried(9, 2045.0) },
+        stop: Some(stop),
+        quotas: Vec::new(),
+        ..limited()
+    };
+    for (tune, words) in [
+        (saturated(Stop::Unknown), "cannot be told from this alone"),
+        (saturated(Stop::Generator { busy: 0.97 }), "used 97 % of a processor"),
+        (saturated(Stop::Ceiling), "its ceiling on this host"),
+        (
+            TuneFindings { verdict: Verdict::Bounded { top: tried(128, 2000.0) }, ..limited() },
+            "about 205 would be needed",
+        ),
+        (
+            TuneFindings { verdict: Verdict::Unfinished, arithmetic: None, ..limited() },
+            "is not known",
+        ),
+        (
+            TuneFindings {
+                verdict: Verdict::TooSlow { enough: tried(7, 3560.0), response_ns: 2.2e6 },
+                reach: Reach { response_time_max_ns: Some(2_000_000), ..paper(1).reach },
+                best_within_objective: Some(tried(6, 3105.0)),
+                ..paper(1)
+            },
+            "Within 2.00 ms the most that was measured is 3,105 ops/s",
+        ),
+    ] {
+        let line = report::text::tuned(&findings(tune.clone())).expect("it is a tuning");
+        assert!(line.starts_with("200 MiB/s (3,200 ops/s): ") && line.len() < 72, "{line}");
+        let said = said(tune).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn json_has_every_number_of_the_text_with_its_unit() {
+    let mut out = Vec::new();
+    report::json::write(&findings(limited()), &mut out).expect("a vector takes everything");
+    let json: serde_json::Value = serde_json::from_slice(&out).expect("it is JSON");
+    let tune = &json["tune"];
+    assert_eq!(tune["verdict"], "saturated");
+    assert_eq!(tune["arithmetic"]["outstanding_whole"], 7);
+    assert_eq!(tune["arithmetic"]["outstanding"], 6.1088);
+    assert_eq!(tune["saturation"]["throughput_bytes_per_sec"]["value"], f64::from(128 << 20));
+    assert_eq!(tune["stopped_by"]["what"], "volume_throughput");
+    assert_eq!(tune["quotas"][2]["quota_bytes"], 1600u64 << 30);
+    assert!(tune["settings"].is_null());
+}
+
+/// Streams of every kind that fio can be asked for.
+fn streams() -> Vec<Stream> {
+    let random = |pattern| Stream { access_pattern: pattern, read_permille: 700, ..reads() };
+    vec![
+        reads(),
+        Stream { read_permille: 0, write_stability: Some(WriteStability::Unstable), ..reads() },
+        random(AccessPattern::Uniform),
+        random(AccessPattern::Zipf { theta: 1.1 }),
+        random(AccessPattern::HotSet { area_permille: 100, accesses_permille: 900 }),
+        Stream {
+            read_permille: 333,
+            dsync: true,
+            direct: false,
+            fsync_every_writes: Some(8),
+            data: DataPattern { compressible_permille: 500, duplicate_permille: 250 },
+            transfer_sizes: vec![
+                WeightedSize { size_bytes: 8 << 10, weight: 7 },
+                WeightedSize { size_bytes: 512, weight: 3 },
+            ],
+            ..random(AccessPattern::Uniform)
+        },
+    ]
+}
+
+#[test]
+fn fio_takes_every_job_that_is_printed() {
+    if Command::new("fio").arg("--version").output().is_err() {
+        panic!("this test holds our settings against fio: install Debian's package `fio`");
+    }
+    let directory = env!("CARGO_TARGET_TMPDIR");
+    for (number, stream) in streams().iter().enumerate() {
+        for engine in ["io_uring", "psync", "nfs_client"] {
+            for share in settings(7, 3, Some(3200.0)).shares {
+                let load = Load { stream, phases: PHASES, connections: Some(8), directory, engine };
+                let job = fio::job(&load, &share).join("\n");
+                let path = format!("{directory}/settings-{number}-{engine}.fio");
+                std::fs::write(&path, &job).expect("write a job file");
+                let taken = Command::new("fio").args(["--parse-only", &path]).output();
+                let taken = taken.expect("it was there a moment ago");
+                let said = String::from_utf8_lossy(&taken.stderr);
+                assert!(taken.status.success() && said.is_empty(), "{said}\n{job}");
+                std::fs::remove_file(&path).expect("remove the job file");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_threads_of_vdbench_add_up_to_what_is_outstanding() {
+    let stream = reads();
+    let load = Load {
+        stream: &stream,
+        phases: PHASES,
+        connections: None,
+        directory: "/mnt/vol1/",
+        engine: "psync",
+    };
+    for (outstanding, hosts) in [(1, 1), (7, 1), (7, 3), (2, 5), (130, 4)] {
+        let lines = vdbench::lines(&load, &settings(outstanding, hosts, None).shares);
+        let lines = lines.expect("reads are nothing special");
+        let threads: u64 = lines
+            .iter()
+            .filter_map(|line| {
+                line.split("threads=").nth(1)?.split(',').next()?.parse::<u64>().ok()
+            })
+            .sum();
+        assert_eq!(threads, outstanding, "{lines:?}");
+        let named = |prefix: &str| lines.iter().filter(|line| line.starts_with(prefix)).count();
+        let with_work = if hosts > 1 { hosts.min(outstanding) as usize } else { 0 };
+        assert_eq!(named("hd=host"), with_work, "{lines:?}");
+        // What stands behind a blank would be a comment.
+        assert!(lines.iter().all(|line| !line.contains(' ')), "{lines:?}");
+    }
+    for stream in streams().into_iter().skip(3) {
+        let load = Load { stream: &stream, ..load.clone() };
+        assert!(vdbench::lines(&load, &settings(7, 1, None).shares).is_err());
+    }
+}

@@ -1,0 +1,165 @@
+//! A tuning lands on the concurrency that Little's law says, or says what the target can do at
+//! most.
+
+use analysis::bottleneck::Limit;
+use analysis::tune::findings::{TuneFindings, Verdict};
+use sim::experiment;
+use sim::storage::{Demand, Model, ThroughputLimit};
+use workload::plan::{EngineChoice, Plan, Step, Stream, TargetSpec, WeightedSize};
+use workload::reach::{Reach, Wanted};
+use workload::search::{Repeats, Search, SearchMethod};
+
+use crate::runs::{CLOSED, MS, S, assert_near, run, stream};
+
+const MIB: f64 = 1_048_576.0;
+
+fn mib(count: f64) -> Wanted {
+    Wanted::Throughput { bytes_per_s: count * MIB }
+}
+
+fn limited(time_ns: u64, limit_mib: u64) -> Model {
+    let limit = ThroughputLimit { bytes_per_s: limit_mib << 20, burst_bytes: 1 << 20 };
+    Model { throughput_limit: Some(limit), ..Model::fixed(time_ns) }
+}
+
+/// Tunes for operations of 64 KiB.
+fn tune(wanted: Wanted, within_permille: u16, model: &Model) -> TuneFindings {
+    let reach = Reach {
+        wanted,
+        within_permille,
+        outstanding_max: 512,
+        response_time_max_ns: None,
+        hosts: 1,
+    };
+    tune_for(reach, model)
+}
+
+fn tune_for(reach: Reach, model: &Model) -> TuneFindings {
+    let sizes = vec![WeightedSize { size_bytes: 64 << 10, weight: 1 }];
+    let stream = Stream { transfer_sizes: sizes, ..stream(CLOSED, 1) };
+    let template = run(vec![stream], 4 * S, 200 * MS);
+    let search = Search {
+        name: "tune".to_owned(),
+        template: template.with_queue_depth(reach.outstanding_max),
+        method: SearchMethod::Reach(reach),
+        repeats: Repeats::ONCE,
+        runs_max: 48,
+    };
+    let plan = Plan {
+        name: "tune".to_owned(),
+        source: "tune".to_owned(),
+        target: TargetSpec::Directory { path: "/simulated".to_owned() },
+        engine: EngineChoice::Auto,
+        pin: false,
+        verify: false,
+        seed: 1,
+        data_seed: 1,
+        steps: vec![Step::Search(search)],
+    };
+    let findings = analysis::analyze(&experiment(&plan, model, 1));
+    findings.tune.expect("the plan is a tuning")
+}
+
+fn enough(tune: &TuneFindings) -> u64 {
+    match &tune.verdict {
+        Verdict::Reached { enough, too_little, open } => {
+            assert!(!open, "{:?}", tune.verdict);
+            let below = too_little.map_or(0, |less| less.outstanding);
+            assert_eq!(below + 1, enough.outstanding, "one less was measured");
+            enough.outstanding
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_papers_example_is_found_as_the_paper_found_it() {
+    let model = Model::fixed(1_909_000);
+    let found = tune(mib(200.0), 0, &model);
+    let arithmetic = found.arithmetic.expect("one operation at a time was measured");
+    assert_eq!(arithmetic.ops_per_s, 3200.0);
+    assert_near(arithmetic.response_ns, 1_909_000.0, 1e-3, "response time alone");
+    assert_eq!(format!("{:.2}", arithmetic.outstanding), "6.11");
+    assert_eq!((arithmetic.outstanding_whole, enough(&found)), (7, 7));
+    // Seven give 15 % more than is wanted; held at the rate they give just it.
+    let held = found.held.expect("it was held");
+    assert_near(held.throughput.value, 200.0 * MIB, 0.01, "held");
+    assert_near(held.response_ns.value, 1_909_000.0, 0.01, "what is felt");
+    // Within 3 % six do, as the paper says.
+    assert_eq!(enough(&tune(mib(200.0), 30, &model)), 6);
+}
+
+#[test]
+fn half_of_a_limit_needs_what_littles_law_says_and_lands_within_three_percent() {
+    for (time_ns, limit_mib) in [(5 * MS, 128), (20 * MS, 64), (700_000, 1024), (40 * MS, 256)] {
+        let model = limited(time_ns, limit_mib);
+        let wanted_mib = limit_mib as f64 / 2.0;
+        let found = tune(mib(wanted_mib), 30, &model);
+        let little = wanted_mib * 16.0 * time_ns as f64 / 1e9;
+        let found_there = enough(&found);
+        assert!((found_there as f64 - little).abs() <= 1.0, "{found_there}, not {little}");
+        let landed = found.held.or(found.verdict.enough()).expect("it is reached");
+        assert_near(landed.throughput.value, wanted_mib * MIB, 0.03, "where it landed");
+    }
+}
+
+#[test]
+fn a_queue_is_tuned_for_although_its_response_time_rises_with_the_load() {
+    // Four servers that take 1 ms each: up to 4,000 ops/s, with what waits between.
+    let model = Model::queue(4, Demand::Exponential { mean_ns: 1e6 });
+    let found = tune(Wanted::Rate { ops_per_s: 2500.0 }, 30, &model);
+    assert_eq!(enough(&found), 3);
+    let found = tune(Wanted::Rate { ops_per_s: 3900.0 }, 30, &model);
+    assert_eq!(enough(&found), 4);
+}
+
+#[test]
+fn more_than_a_target_can_do_ends_with_what_it_can_do() {
+    let found = tune(mib(200.0), 30, &limited(5 * MS, 128));
+    let Verdict::Saturated { top, last } = found.verdict else { panic!("{:?}", found.verdict) };
+    assert_near(top.throughput.value, 128.0 * MIB, 0.01, "saturation");
+    assert!(top.throughput.uncertainty.is_some(), "with its uncertainty");
+    assert!(last.outstanding > top.outstanding && found.settings.is_none());
+    assert!(found.stop.is_some() && found.quotas.is_empty(), "{:?}", found.stop);
+
+    let servers = Model::queue(2, Demand::Deterministic { ns: MS });
+    let found = tune(Wanted::Rate { ops_per_s: 3000.0 }, 30, &servers);
+    let Verdict::Saturated { top, .. } = found.verdict else { panic!("{:?}", found.verdict) };
+    assert_near(top.rate.value, 2000.0, 0.01, "two servers of 1 ms");
+    assert!(!matches!(
+        found.stop,
+        Some(analysis::tune::limit::Stop::Attributed { limit: Limit::NotReached, .. })
+    ));
+}
+
+#[test]
+fn where_slots_end_before_the_rate_is_reached_that_is_said() {
+    let found = tune(Wanted::Rate { ops_per_s: 100_000.0 }, 30, &Model::fixed(10 * MS));
+    let Verdict::Bounded { top } = found.verdict else { panic!("{:?}", found.verdict) };
+    assert_eq!(top.outstanding, 512);
+    assert_near(top.rate.value, 51_200.0, 0.01, "it still rose");
+}
+
+#[test]
+fn an_objective_that_the_rate_does_not_allow_is_a_verdict_of_its_own() {
+    let of = |response_time_max_ns| Reach {
+        wanted: Wanted::Rate { ops_per_s: 3500.0 },
+        within_permille: 30,
+        outstanding_max: 512,
+        response_time_max_ns: Some(response_time_max_ns),
+        hosts: 3,
+    };
+    let model = Model::fixed(2 * MS);
+    let met = tune_for(of(2 * MS + MS / 2), &model);
+    assert_eq!(enough(&met), 7);
+    let shares = met.settings.expect("it is reached").shares;
+    let each: Vec<(u64, u64)> = shares.iter().map(|s| (s.hosts, s.outstanding)).collect();
+    assert_eq!(each, [(1, 3), (2, 2)], "over three hosts");
+    let missed = tune_for(of(MS), &model);
+    let Verdict::TooSlow { enough, response_ns } = missed.verdict else {
+        panic!("{:?}", missed.verdict)
+    };
+    assert_eq!(enough.outstanding, 7);
+    assert_near(response_ns, 2e6, 0.01, "what it takes");
+    assert_eq!(missed.best_within_objective, None, "one at a time takes longer already");
+}
