@@ -4,10 +4,11 @@
 //! ```text
 //! load WHAT --address HOST:PORT [--mount-port N] --export PATH --server-pid P [--cpu N]
 //!      [--transfer BYTES] [--order random|sequential] [--files N]
-//!      [--connections N] [--depth N] [--seconds S]
+//!      [--connections N] [--depth N] [--seconds S] [--once 1]
 //! ```
 //! WHAT is `read`, `write` (UNSTABLE), `getattr`, `lookup` or `create-remove`, in which each is
-//! counted by itself. It works in the folder `load` of the export, on files of 2 MiB each: more the
+//! counted by itself. With `--once` each connection makes its calls once, all of them together, and
+//! nothing is measured here. It works in the folder `load` of the export, on files of 2 MiB each: more the
 //! back end MEM of nfs-ganesha does not keep. Not for measuring our client: it looks at a reply's
 //! status and at nothing else.
 
@@ -46,6 +47,7 @@ fn main() -> Result<()> {
     let depth = words.number("--depth")?.unwrap_or(32);
     let seconds = words.number("--seconds")?.unwrap_or(4);
     let files = words.number("--files")?.unwrap_or(8);
+    let once = words.number("--once")?.is_some();
     let sequential = match words.text("--order").as_deref() {
         None | Some("random") => false,
         Some("sequential") => true,
@@ -59,6 +61,9 @@ fn main() -> Result<()> {
     let mut load = Load::new(work)?;
     for number in 0..connections {
         load.add(TcpStream::connect(&address)?, number, depth)?;
+    }
+    if once {
+        return load.stop();
     }
     let mut window = Window::new(server_pid as u32, seconds as u64);
     let done = loop {

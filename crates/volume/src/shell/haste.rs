@@ -7,7 +7,7 @@
 //! On a virtual machine a wait ends some 50 us after its time, on a quiet one of metal 5 us.
 
 /// One part in so many of the time may be spent on looking without sleeping.
-const SHARE: u64 = 8;
+const SHARE: u64 = 16;
 
 /// What can be saved up of it.
 const CREDIT_MAX_NS: u64 = 1_000_000;
@@ -16,10 +16,9 @@ const CREDIT_MAX_NS: u64 = 1_000_000;
 /// from the processor by others, and no haste helps.
 const LEAD_MAX_NS: u64 = 80_000;
 
-/// The lead follows the wake-ups that nine of ten are not later than: it grows nine times as fast
-/// when one is later as it shrinks when none is.
-const STEP_UP_NS: u64 = 900;
-const STEP_DOWN_NS: u64 = 100;
+/// The lead follows the wake-up that half of them are later than: it grows when one is later as it
+/// shrinks when none is. To look for longer takes more processor time than it saves lateness.
+const STEP_NS: u64 = 100;
 
 /// What is known of how late one is woken.
 #[derive(Debug)]
@@ -81,9 +80,9 @@ impl Haste {
         match std::mem::replace(&mut self.waits, Waits::ForNothing) {
             Waits::Until(at_ns) if !happened && now_ns >= at_ns => {
                 self.lead_ns = if now_ns - at_ns > self.lead_ns {
-                    (self.lead_ns + STEP_UP_NS).min(LEAD_MAX_NS)
+                    (self.lead_ns + STEP_NS).min(LEAD_MAX_NS)
                 } else {
-                    self.lead_ns.saturating_sub(STEP_DOWN_NS)
+                    self.lead_ns.saturating_sub(STEP_NS)
                 };
             }
             Waits::Looking => self.reckon(now_ns, true),

@@ -249,6 +249,18 @@ const ROWS_ALONE: &[RowAlone] = &[
         what: "service MiB beside the data",
         must: Must::AtMost(128.0, 128.0),
     },
+    RowAlone {
+        work: "102,400 replies held back",
+        group: "held",
+        what: "late by p99, us",
+        must: Must::AtMost(50.0, 50.0),
+    },
+    RowAlone {
+        work: "the same, 8,192 leave each second",
+        group: "held",
+        what: "service cores",
+        must: Must::AtMost(0.3, 0.3),
+    },
 ];
 
 /// A judged number.

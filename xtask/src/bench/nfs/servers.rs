@@ -12,6 +12,8 @@ const GANESHA: &str = "127.0.0.1:22049";
 const GANESHA_MOUNT_PORT: &str = "22048";
 /// Ours.
 const OURS: &str = "127.0.0.1:2049";
+/// Where it tells what it saw.
+pub(crate) const OURS_METRICS: &str = "127.0.0.1:20490";
 
 /// A server that a client can be pointed at.
 pub(crate) struct Server {
@@ -101,7 +103,16 @@ pub(crate) fn ganesha(scratch: &Path, back_end: BackEnd) -> Result<Server> {
 
 /// Our service with one volume in memory and without limits, as a user starts it.
 pub(crate) fn ours(root: &Path, scratch: &Path) -> Result<Server> {
-    let arguments = ["volume", "serve", "--no-limits", "--metrics", "none", "--address", OURS];
+    our_service(root, scratch, &["--no-limits", "--metrics", "none"])
+}
+
+/// The same with the limits of 1 TiB of Premium, 64 MiB/s.
+pub(crate) fn ours_limited(root: &Path, scratch: &Path) -> Result<Server> {
+    our_service(root, scratch, &["--quota", "1TiB", "--metrics", OURS_METRICS])
+}
+
+fn our_service(root: &Path, scratch: &Path, more: &[&str]) -> Result<Server> {
+    let arguments = [&["volume", "serve", "--address", OURS], more].concat();
     let program = root.join("target/release/fourcorners");
     let mut process = Running::start(&program, &arguments, SERVER_PROCESSOR, scratch)?;
     process.wait_for(OURS)?;

@@ -1,20 +1,22 @@
-//! What is measured once and compared with nothing: rest and memory.
+//! What is measured once and compared with nothing: rest, memory, and replies that were held back.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use super::client::{self, Shape};
 use super::judge::Measured;
 use super::process::{CLIENT_PROCESSOR, Running};
-use super::servers;
 use super::trials::{Call, Place};
+use super::{example, servers};
 
 type Measure = fn(&Place, &mut Measured) -> Result<()>;
 
 /// All of them, by the name under which they are asked for.
-pub(crate) const ALL: &[(&str, Measure)] = &[("rest", rest), ("memory", memory)];
+pub(crate) const ALL: &[(&str, Measure)] = &[("rest", rest), ("memory", memory), ("held", held)];
 
 /// How long a resting process is watched.
 const REST: Duration = Duration::from_secs(5);
@@ -70,5 +72,55 @@ fn memory(place: &Place, measured: &mut Measured) -> Result<()> {
     let service = mib(server.process.memory_bytes("VmHWM")?);
     let beside = service - mib(client::FILE_BYTES);
     measured.add_alone("memory", "service MiB beside the data", beside);
+    Ok(())
+}
+
+/// Connections of [`held`], with as many outstanding on each as the service takes.
+const HELD_CONNECTIONS: u32 = 800;
+const HELD_EACH: u32 = 128;
+const HELD: f64 = (HELD_CONNECTIONS * HELD_EACH) as f64;
+/// 64 MiB/s (1 TiB of Premium) in transfers of 8 KiB.
+const RELEASES_PER_S: f64 = 8192.0;
+
+/// 102,400 reads at once of a volume with a throughput limit, which lets one go every 122 us: how
+/// late they leave, and the processor time of the service from the first call to the last reply.
+fn held(place: &Place, measured: &mut Measured) -> Result<()> {
+    let server = servers::ours_limited(&place.root, &place.scratch)?;
+    let pid = server.process.pid().to_string();
+    let arguments = [
+        "read",
+        "--address",
+        &server.address,
+        "--export",
+        &server.export,
+        "--server-pid",
+        &pid,
+        "--cpu",
+        CLIENT_PROCESSOR,
+        "--connections",
+        &HELD_CONNECTIONS.to_string(),
+        "--depth",
+        &HELD_EACH.to_string(),
+        "--once",
+        "1",
+    ];
+    let before_s = server.process.cpu_seconds()?;
+    let ended = Command::new(example(&place.root, "load")).args(arguments).output()?;
+    let why = String::from_utf8_lossy(&ended.stderr).into_owned();
+    ensure!(ended.status.success(), "the generator failed: {why}");
+    let spent_s = server.process.cpu_seconds()? - before_s;
+    let stat = Command::new(place.root.join("target/release/fourcorners"))
+        .args(["volume", "stat", "--format", "json", servers::OURS_METRICS])
+        .output()?;
+    let stat: Value = serde_json::from_slice(&stat.stdout).context("read what the service saw")?;
+    let late = |what: &str| {
+        let value = stat["late"][what].as_f64();
+        value.with_context(|| format!("the service does not tell late.{what}: {}", stat["late"]))
+    };
+    ensure!(late("count")? >= HELD * 0.95, "not all were held back: {}", stat["late"]);
+    measured.add_alone("held", "late by p99, us", late("p99_ns")? / 1e3);
+    measured.add_alone("held", "late by p50, us", late("p50_ns")? / 1e3);
+    measured.add_alone("held", "late by p99.9, us", late("p999_ns")? / 1e3);
+    measured.add_alone("held", "service cores", spent_s / (HELD / RELEASES_PER_S));
     Ok(())
 }
