@@ -130,8 +130,8 @@ impl Measured {
 impl Ops {
     fn of<'a>(intervals: impl Iterator<Item = &'a KindInterval>) -> Ops {
         let mut ops = Ops::default();
-        let mut service = DenseCounts::default();
-        let mut response = DenseCounts::default();
+        let mut service = CountsSum::default();
+        let mut response = CountsSum::default();
         for interval in intervals {
             ops.completed.push(interval.completed as f64);
             ops.bytes.push(interval.bytes as f64);
@@ -190,29 +190,31 @@ fn add_each(sums: &mut [f64], others: &[f64]) {
 }
 
 /// Adds many snapshots at the price of their own size each: an hour of intervals merged pairwise
-/// would walk the growing sum every time.
+/// would walk the growing sum every time. Few are kept as they come and sorted at the end, which
+/// spares ten thousand short windows a counter for each bucket there is.
 #[derive(Default)]
-pub(crate) struct DenseCounts {
-    /// `counts[bucket]`; empty until a second snapshot is added.
+pub(crate) struct CountsSum {
+    /// What was added and is not in `counts` yet: `(bucket, count)` as it came.
+    rows: Vec<(u32, u64)>,
+    /// `counts[bucket]`; empty until there are many rows.
     counts: Vec<u64>,
-    /// The buckets `first..end` that may be filled.
-    filled: Range<usize>,
-    /// Everything but the buckets; those too of the first snapshot, while it is alone.
+    /// Everything but the buckets.
     rest: Counts,
 }
 
-impl DenseCounts {
+/// More rows than this are counted by bucket.
+const ROWS_MAX: usize = BUCKETS / 8;
+
+impl CountsSum {
     pub(crate) fn add(&mut self, counts: &Counts) {
-        if !counts.buckets.is_empty() {
-            if self.counts.is_empty() && self.rest.buckets.is_empty() {
-                self.rest.buckets.clone_from(&counts.buckets);
-            } else {
-                if self.counts.is_empty() {
-                    self.counts = vec![0; BUCKETS];
-                    let alone = std::mem::take(&mut self.rest.buckets);
-                    self.add_buckets(&alone);
-                }
-                self.add_buckets(&counts.buckets);
+        if self.counts.is_empty() && self.rows.len() + counts.buckets.len() <= ROWS_MAX {
+            self.rows.extend_from_slice(&counts.buckets);
+        } else {
+            if self.counts.is_empty() {
+                self.counts = vec![0; BUCKETS];
+            }
+            for (bucket, count) in self.rows.drain(..).chain(counts.buckets.iter().copied()) {
+                self.counts[bucket as usize] += count;
             }
         }
         self.rest.over_range += counts.over_range;
@@ -221,25 +223,41 @@ impl DenseCounts {
         self.rest.max_ns = self.rest.max_ns.max(counts.max_ns);
     }
 
-    fn add_buckets(&mut self, buckets: &[(u32, u64)]) {
-        for (bucket, count) in buckets {
-            self.counts[*bucket as usize] += count;
-        }
-        if let (Some((first, _)), Some((last, _))) = (buckets.first(), buckets.last()) {
-            let (first, end) = (*first as usize, *last as usize + 1);
-            self.filled = match self.filled.is_empty() {
-                true => first..end,
-                false => self.filled.start.min(first)..self.filled.end.max(end),
-            };
-        }
-    }
-
     pub(crate) fn into_counts(mut self) -> Counts {
-        if !self.counts.is_empty() {
-            let first = self.filled.start;
-            let filled = self.counts[self.filled].iter().enumerate().filter(|(_, n)| **n > 0);
-            self.rest.buckets = filled.map(|(b, n)| ((first + b) as u32, *n)).collect();
+        if self.counts.is_empty() {
+            self.rows.sort_unstable_by_key(|(bucket, _)| *bucket);
+            self.rows.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                kept.1 += if same { next.1 } else { 0 };
+                same
+            });
+            return Counts { buckets: self.rows, ..self.rest };
         }
-        self.rest
+        let filled = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        Counts { buckets: filled.map(|(b, count)| (b as u32, *count)).collect(), ..self.rest }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_snapshots_and_many_add_up_to_the_same() {
+        let snapshot = |seed: u32, size: u32| Counts {
+            buckets: (0..size).map(|step| (seed % 7 + step * 3, u64::from(seed + step))).collect(),
+            over_range: u64::from(seed),
+            sum_ns: u128::from(seed * 1000),
+            min_ns: u64::from(seed) + 5,
+            max_ns: u64::from(seed) + 900,
+        };
+        for (snapshots, size) in [(1, 4), (5, 100), (40, 200), (3, ROWS_MAX as u32)] {
+            let (mut sum, mut merged) = (CountsSum::default(), Counts::default());
+            for seed in 1..=snapshots {
+                sum.add(&snapshot(seed, size));
+                merged.merge(&snapshot(seed, size));
+            }
+            assert_eq!(sum.into_counts(), merged, "{snapshots} of {size}");
+        }
     }
 }
