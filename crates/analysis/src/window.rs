@@ -4,8 +4,6 @@
 //! Everything later is computed from [`Measured`], so that one run, all repeats of a load point,
 //! one stream and all streams together are summarised by the same code.
 
-use std::ops::Range;
-
 use metrics::histogram::{BUCKETS, Counts};
 use metrics::interval::{Interval, KindInterval, StreamInterval};
 use metrics::run_record::RunRecord;
