@@ -77,6 +77,29 @@ fn a_flat_rate_with_busy_workers_is_this_hosts_processors() {
 }
 
 #[test]
+fn whatever_a_null_target_reaches_is_this_hosts_processors() {
+    for depths in [&[1, 4, 16][..], &[1]] {
+        let mut record = experiment(curve(1_000_000, depths));
+        record.plan.target = workload::plan::TargetSpec::Null;
+        let found = only(&record);
+        assert_eq!(found.limit, Limit::ClientCpu, "{found:#?}");
+    }
+}
+
+#[test]
+fn an_emulated_volume_below_its_limit_is_not_explained_by_what_it_does_not_have() {
+    let mut runs = curve(12_000, &[1, 4, 16, 64]);
+    let mut record = experiment(runs.clone());
+    record.plan.target = emulated_volume();
+    let open = only(&record);
+    let network = [Limit::NetworkFlow, Limit::Endpoint, Limit::VmEgress, Limit::Link];
+    assert!(open.candidates.iter().all(|c| !network.contains(&c.limit)), "{open:#?}");
+    busy(&mut runs, 0.99);
+    record.runs = experiment(runs).runs;
+    assert_eq!(only(&record).limit, Limit::ClientCpu);
+}
+
+#[test]
 fn what_is_known_beforehand_comes_from_the_environment() {
     let mut record = experiment(curve(16_384, &[1, 4, 16, 64]));
     let known = ("known.volume_throughput".to_owned(), "134217728 bytes/s, 2 TiB x Premium".into());

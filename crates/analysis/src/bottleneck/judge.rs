@@ -64,8 +64,11 @@ pub(crate) fn candidates(group: &Group, all: &[Group], known: &Known) -> Vec<Can
 
 fn likelihood(limit: Limit, group: &Group, all: &[Group], known: &Known) -> f64 {
     let shape = of_state(limit, group.state);
+    if known.absent.contains(&limit) {
+        return 0.0;
+    }
     if limit == Limit::NotReached {
-        return shape / AMOUNT_RANGE;
+        return shape * of_processors(limit, group, known) / AMOUNT_RANGE;
     }
     let processors = known.processors.map_or(f64::INFINITY, f64::from);
     let others: Vec<&Group> =
@@ -186,6 +189,11 @@ fn of_amount(limit: Limit, need: f64, group: &Group, known: &Known) -> f64 {
 
 /// What the processors of this host did: likelihoods for the explanation at hand, and for others.
 fn of_processors(limit: Limit, group: &Group, known: &Known) -> f64 {
+    // Of a target that does nothing, all that is measured is this host.
+    let alone = Limit::RESOURCES.iter().filter(|limit| !known.absent.contains(limit)).count() == 1;
+    if alone && limit == Limit::ClientCpu {
+        return 1.0;
+    }
     let (cpu, others) = match busy(group, known) {
         Some(busy) if busy >= 0.95 => (0.90, 0.01),
         Some(busy) if busy >= 0.85 => (0.08, 0.03),

@@ -13,6 +13,16 @@ pub(crate) const ENVIRONMENT: &str = "known.";
 /// Slots of a connection of our NFS client where its URL does not say.
 const SLOTS: f64 = 128.0;
 
+/// What the volume that `run` serves itself, from memory and over loopback, does not have.
+const NOT_EMULATED: [Limit; 6] = [
+    Limit::NetworkFlow,
+    Limit::Endpoint,
+    Limit::VmEgress,
+    Limit::Link,
+    Limit::Disk,
+    Limit::OperationsPerSecond,
+];
+
 /// What is known of a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownLimit {
@@ -36,6 +46,8 @@ pub struct Known {
     pub client_slots: Option<f64>,
     /// The throughput that a volume gets for its quota, in bytes per second for each byte of quota.
     pub throughput_per_quota: Option<f64>,
+    /// What the target cannot be limited by, because it has no such thing.
+    pub absent: Vec<Limit>,
     /// The number of connections can be set from here: it is our own client.
     pub own_client: bool,
 }
@@ -58,12 +70,17 @@ impl Known {
                 known.limits.retain(|one| one.limit != Limit::VolumeThroughput);
                 known.limits.push(KnownLimit { limit: Limit::VolumeThroughput, value, origin });
                 known.client_slots = Some(slots(options));
+                known.absent = NOT_EMULATED.to_vec();
             }
             TargetSpec::Nfs { url, .. } => {
                 let options = url.split_once('?').map_or("", |(_, options)| options);
                 known.client_slots = Some(slots(options));
             }
-            TargetSpec::Directory { .. } | TargetSpec::Null => {}
+            TargetSpec::Null => {
+                let all = Limit::RESOURCES.into_iter().chain([Limit::NotReached]);
+                known.absent = all.filter(|limit| *limit != Limit::ClientCpu).collect();
+            }
+            TargetSpec::Directory { .. } => {}
         }
         known
     }
