@@ -8,9 +8,9 @@
 //! ```
 //! WHAT is `read`, `write` (UNSTABLE), `getattr`, `lookup` or `create-remove`, in which each is
 //! counted by itself. With `--once` each connection makes its calls once, all of them together, and
-//! nothing is measured here. It works in the folder `load` of the export, on files of 2 MiB each: more the
-//! back end MEM of nfs-ganesha does not keep. Not for measuring our client: it looks at a reply's
-//! status and at nothing else.
+//! nothing is measured here. It works in the folder `load` of the export, on files of 2 MiB each:
+//! more the back end MEM of nfs-ganesha does not keep. Not for measuring our client: it looks at a
+//! reply's status and at nothing else.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;

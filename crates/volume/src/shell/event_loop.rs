@@ -1,8 +1,9 @@
 //! The one thread that serves: waits, reads, lets the core work, writes.
 //!
-//! For: moving bytes between sockets and [`Server`], a turn at a time. In each turn
-//! each connection that can be read is read once (so that none starves another), and what it is to
-//! be sent goes in one system call; what becomes due meanwhile does not wait for the turn's end. Not for: deciding anything about a request.
+//! For: moving bytes between sockets and [`Server`], a turn at a time. In each turn each connection
+//! that can be read is read once (so that none starves another), and what it is to be sent goes in
+//! one system call; what becomes due meanwhile does not wait for the turn's end. Not for: deciding
+//! anything about a request.
 
 use std::io::{self, ErrorKind, IoSlice, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
