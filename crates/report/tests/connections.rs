@@ -45,15 +45,9 @@ fn the_table_of_a_terminal_shows_each_connection_and_the_volumes_settings() {
           What it can do
           - random read 8 KiB: 16,000 ops/s ± 0.0 %, 125 MiB/s, at queue depth 64, with
             a mean response time of 0.400 ms.
-          What limits it
-          - random read 8 KiB: volume throughput limit (96 % sure).
-          What to change
-          - Give the volume a larger quota, or a higher service level: throughput limit
-            = quota x MiB/s per TiB of the level (in a manual QoS pool, the throughput
-            that is assigned).
 
         What limits it
-          Volume throughput limit: random read 8 KiB (96 % sure).
+          Volume throughput limit: random read 8 KiB (98 % sure).
           - 16,000 ops/s (125.00 MiB/s) with 64 operations at a time, and no other load
             point to hold it against
           - 125.00 MiB/s of reads and writes together are 97.7 % of the 128.00 MiB/s
