@@ -62,6 +62,7 @@ const NEEDED: &[Needed] = &[
     program("losetup", "mount", Step::Tests, SMALL_FILE_SYSTEM),
     program("mount", "mount", Step::Tests, SMALL_FILE_SYSTEM),
     program("strace", "strace", Step::Tests, "a test looks at the system calls of a worker"),
+    program("fio", "fio", Step::Tests, "reads the jobs that `tune` prints"),
     program("ganesha.nfsd", "nfs-ganesha", Step::Tests, OTHER_SERVER),
     library("ganesha/libfsalmem.so", "nfs-ganesha-mem", OTHER_SERVER),
     library("ganesha/libfsalvfs.so", "nfs-ganesha-vfs", OTHER_SERVER),
