@@ -9,6 +9,7 @@
 
 pub mod catalog;
 pub mod client;
+pub mod reason;
 pub mod row;
 pub mod service_level;
 pub mod throughput;

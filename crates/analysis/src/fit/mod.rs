@@ -78,14 +78,19 @@ pub struct FittedParameter {
     pub value: f64,
     /// Lower end of the confidence interval.
     pub low: f64,
-    /// Upper end of the confidence interval; infinite where the points do not bound it.
-    pub high: f64,
+    /// Upper end of the confidence interval; `None` where the points do not bound it.
+    pub high: Option<f64>,
 }
 
 impl FittedParameter {
     /// The points say something about it: its interval is bounded and narrower than its value.
     pub fn is_determined(&self) -> bool {
-        self.high - self.low <= 2.0 * self.value.abs()
+        self.high.is_some_and(|high| high - self.low <= 2.0 * self.value.abs())
+    }
+
+    /// The confidence interval has `value` inside.
+    pub fn is_compatible_with(&self, value: f64) -> bool {
+        self.low <= value && self.high.is_none_or(|high| value <= high)
     }
 }
 
@@ -177,6 +182,7 @@ fn fit(model: Model, data: &Data, solution: &Solution) -> Fit {
     let points = data.len();
     let parameters = model.parameters().iter().enumerate().map(|(number, parameter)| {
         let (low, high) = solution.intervals[number];
+        let high = high.is_finite().then_some(high);
         FittedParameter { name: parameter.name, value: solution.values[number], low, high }
     });
     Fit {

@@ -160,11 +160,10 @@ fn model(curve: &Curve, fit: &Fit) -> Value {
 
 /// An end that is open is `null`.
 fn parameter(parameter: &FittedParameter) -> Value {
-    let end = |value: f64| value.is_finite().then(|| exported(value));
     json!({
         "value": exported(parameter.value),
-        "low": end(parameter.low),
-        "high": end(parameter.high),
+        "low": exported(parameter.low),
+        "high": parameter.high.map(exported),
         "determined": parameter.is_determined(),
     })
 }

@@ -219,9 +219,8 @@ fn parameter(parameter: &FittedParameter) -> String {
         name => (name, share),
     };
     let whole = parameter.name == "servers";
-    if !high.is_finite() {
-        format!("{name} above {}", print(low))
-    } else if whole || !parameter.is_determined() {
+    let Some(high) = high else { return format!("{name} above {}", print(low)) };
+    if whole || !parameter.is_determined() {
         format!("{name} {} ({} to {})", print(value), print(low), print(high))
     } else {
         format!("{name} {} +- {}", print(value), percent((high - low) / 2.0 / value))

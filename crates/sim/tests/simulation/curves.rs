@@ -138,7 +138,7 @@ fn over_seeds(
         best += u32::from(fits.preferred.is_some_and(|place| fits.fits[place].model == fitted));
         let fit = fits.fits.iter().find(|fit| fit.model == fitted).unwrap();
         for ((held, parameter), truth) in held.iter_mut().zip(&fit.parameters).zip(truth) {
-            *held += u32::from((parameter.low..=parameter.high).contains(truth));
+            *held += u32::from(parameter.is_compatible_with(*truth));
             let what = format!("{}, seed {seed}", parameter.name);
             assert!((parameter.value - truth).abs() <= share * truth.max(1e-3), "{what}: {fit:#?}");
         }
