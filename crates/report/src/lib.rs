@@ -26,4 +26,5 @@ pub mod pictures;
 pub mod rows;
 pub mod sections;
 pub mod settings;
+pub mod sheet;
 pub mod text;

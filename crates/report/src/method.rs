@@ -164,10 +164,15 @@ pub(crate) fn links(names: &[&'static str]) -> Vec<Value> {
 
 /// All definitions, as the page shows them.
 pub(crate) fn definitions() -> Vec<Value> {
+    definitions_where(|_| true)
+}
+
+/// The definitions whose name is `wanted`, as a page shows them.
+pub(crate) fn definitions_where(wanted: impl Fn(&str) -> bool) -> Vec<Value> {
     let entry = |(name, words): &(&str, &str)| {
         context! { name => *name, words => *words, anchor => anchor(name) }
     };
-    DEFINITIONS.iter().map(entry).collect()
+    DEFINITIONS.iter().filter(|(name, _)| wanted(name)).map(entry).collect()
 }
 
 #[cfg(test)]

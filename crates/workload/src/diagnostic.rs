@@ -171,7 +171,7 @@ pub(crate) fn did_you_mean<'a>(
 }
 
 /// The word of `known` that is nearest to `word`, if one is near enough.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = word.to_ascii_lowercase().replace('-', "_");
     known
         .into_iter()

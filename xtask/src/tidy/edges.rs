@@ -82,7 +82,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         package: "report",
-        may_import: &["units", "workload", "metrics", "analysis"],
+        may_import: &["units", "workload", "metrics", "analysis", "cloud"],
         never: "a report lays out what analysis says and fetches nothing",
     },
     Row {
