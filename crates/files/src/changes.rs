@@ -21,6 +21,11 @@ pub(crate) struct Changes {
 const UNIT_BYTES: usize = 256 << 10;
 
 impl FileSystem {
+    /// Whether [`FileSystem::sync`] has anything to do: the volume is kept, and not in memory only.
+    pub const fn has_storage(&self) -> bool {
+        self.storage.is_some()
+    }
+
     /// Makes safe what was promised since the last call: to be called after procedures were
     /// performed and before any reply of them is sent. One call for many procedures costs as
     /// much as one for each of them, once. In memory it does nothing.

@@ -58,6 +58,7 @@ impl Server {
                     continue;
                 }
             };
+            self.is_on_disk |= files.has_storage();
             let (name, rules) = (volume.name.clone(), rules.clone());
             let added = self.exports.add(Export { name, files, rules, endpoints });
             match added {
