@@ -4,6 +4,7 @@ use metrics::run_record::{ExperimentRecord, Outcome};
 use workload::plan::{EngineChoice, Plan, Step, TargetSpec};
 use workload::search::{Search, SearchMethod};
 
+use crate::bottleneck::known::CPU_COUNT;
 use crate::bottleneck::{self, Known, LimitFinding};
 use crate::curve::{self, Curve};
 use crate::emulated::{self, EmulatedFindings};
@@ -170,9 +171,6 @@ impl Findings {
         self.warnings.iter().filter(concerns).map(|group| group.mark).collect()
     }
 }
-
-/// The environment's entry that holds the number of the host's processors.
-const CPU_COUNT: &str = "cpu.count";
 
 fn generator(record: &ExperimentRecord) -> Generator {
     let count = record.environment.iter().find(|(name, _)| name == CPU_COUNT);

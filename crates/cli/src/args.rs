@@ -155,6 +155,7 @@ Examples:
   fourcorners run /mnt/vol1 -w oltp.toml --set queue_depth=1,2,4,8,16 --repeats 3
   fourcorners run \"nfs://filer/vol1?nconnect=8\" --quick
   fourcorners run nfs://filer/vol1 -o nconnect=16 -o addr=10.0.0.4,10.0.0.5
+  fourcorners run nfs://filer/vol1 --explain --known volume=1TiB:premium
   fourcorners run null: --quick        the ceiling of the generator itself";
 
 const TUNE_EXAMPLES: &str = "\
@@ -323,6 +324,28 @@ pub(crate) struct ExperimentArguments {
     /// Go through the page cache instead of using direct I/O.
     #[arg(long)]
     pub(crate) buffered: bool,
+
+    /// Find out what limits the rate, by scaling experiments.
+    ///
+    /// Instead of the experiment's load points each of its variants is measured with more and more
+    /// outstanding operations until they bring no more, and then with one change at a time: other
+    /// numbers of connections (of an NFS export or the emulated volume) and workers, another
+    /// transfer size, order and direction; until one explanation of the rate is left, or nothing
+    /// would tell the rest apart. That takes 6 runs of a variant on average, and at most 24. Reads
+    /// alone may be measured as writes too, to files of our own. A second volume behind the same
+    /// address would tell a volume's limit from the address's, but a run has one target: see
+    /// --known.
+    #[arg(long)]
+    pub(crate) explain: bool,
+
+    /// A limit that you know beforehand, for telling what limits the rate.
+    ///
+    /// volume=QUOTA:LEVEL or THROUGHPUT (`1TiB:premium`, `64MiB/s`), flow=, endpoint= and link=
+    /// THROUGHPUT (`10Gbit/s`), egress=VM SIZE or THROUGHPUT (`Standard_D32s_v3`), slots=COUNT
+    /// of requests on a connection, operations=RATE. It is kept with the results. May be given many
+    /// times.
+    #[arg(long, value_name = "LIMIT=VALUE", value_parser = crate::known::parse)]
+    pub(crate) known: Vec<KnownLimit>,
 }
 
 /// A duration is checked here, so that the message names the flag, and passed on as it was written.
@@ -382,16 +405,6 @@ pub(crate) struct RunArguments {
 
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
-
-    /// A limit that you know beforehand, for telling what limits the rate.
-    ///
-    /// volume=QUOTA:LEVEL or THROUGHPUT (`1TiB:premium`, `64MiB/s`), flow=, endpoint= and link=
-    /// THROUGHPUT (`10Gbit/s`), egress=VM SIZE or THROUGHPUT (`Standard_D32s_v3`), slots=COUNT
-    /// of requests on a connection, operations=RATE. It is kept with the results. May be given many
-    /// times.
-    #[arg(long, value_name = "LIMIT=VALUE", value_parser = crate::known::parse,
-          help_heading = "Experiment")]
-    pub(crate) known: Vec<KnownLimit>,
 
     /// Print every event on stdout as it happens; the table then goes to stderr.
     #[arg(long, help_heading = OUTPUT, value_name = "FORMAT", value_enum, conflicts_with = "json")]

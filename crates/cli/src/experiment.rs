@@ -14,6 +14,7 @@ use crate::commands::profiles;
 use crate::diagnostics;
 use crate::emulated;
 use crate::exit::{Exit, Failure};
+use crate::explain;
 use crate::named_target;
 use crate::terminal::Terminal;
 
@@ -70,7 +71,11 @@ pub(crate) fn plan(
     arguments: &ExperimentArguments,
     terminal: &Terminal,
 ) -> Result<Planned, Failure> {
-    plan_written(arguments, Written::find(arguments)?, terminal)
+    let mut planned = plan_written(arguments, Written::find(arguments)?, terminal)?;
+    if arguments.explain {
+        explain::replace(&mut planned.plan, arguments)?;
+    }
+    Ok(planned)
 }
 
 /// Resolves an experiment of a command's own, with what the arguments lay over it.

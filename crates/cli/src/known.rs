@@ -15,6 +15,11 @@ pub(crate) struct KnownLimit {
     pub(crate) value: String,
 }
 
+/// As entries of an environment.
+pub(crate) fn entries(known: &[KnownLimit]) -> impl Iterator<Item = (String, String)> {
+    known.iter().map(|known| (known.name.clone(), known.value.clone()))
+}
+
 const NAMES: &str = "volume, flow, endpoint, egress, link, slots or operations";
 
 /// Reads `volume=1TiB:premium`, `volume=64MiB/s`, `egress=Standard_D32s_v3`, `link=10Gbit/s`,

@@ -13,6 +13,7 @@ mod event_line;
 mod events;
 mod exit;
 mod experiment;
+mod explain;
 mod guard;
 mod interrupt;
 mod keep;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use target::folder::Place;
 use target::nfs::NfsUrl;
-use workload::plan::TargetSpec;
+use workload::plan::{Run, TargetSpec};
 
 use crate::emulated;
 use crate::exit::Failure;
@@ -81,6 +81,17 @@ pub(crate) fn parsed(text: &str) -> Result<NfsUrl, Failure> {
         let mistakes = error.mistakes.join("\n  - ");
         Failure::input(anyhow!("use target `{}`:\n  - {mistakes}", error.url))
     })
+}
+
+/// Calls that all connections together carry at a time; nothing where there are no connections.
+pub(crate) fn slots(target: &TargetSpec, run: &Run) -> Result<Option<u32>, Failure> {
+    let url: NfsUrl = match target {
+        TargetSpec::Nfs { url, .. } => parsed(url)?,
+        TargetSpec::Emulated { options, .. } => emulated::url(options)?,
+        TargetSpec::Directory { .. } | TargetSpec::Null => return Ok(None),
+    };
+    let connections = run.connections.unwrap_or(run.streams[0].workers);
+    Ok(Some(url.slots.saturating_mul(connections)))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use units::{BytesPerSec, OpsPerSec, print_duration};
 use workload::plan::{Run, Step, Stream};
 use workload::reach::{Reach, Wanted};
+use workload::scale::Scale;
 use workload::search::{OfferedRates, QueueDepthLadder, Repeats, Search, SearchMethod};
 
 use crate::live::whole_seconds;
@@ -31,6 +32,7 @@ pub(crate) fn search_lines(out: &mut String, search: &Search) {
             words.push(rates_words(rates, search));
         }
         SearchMethod::Reach(reach) => words.extend(reach_words(reach)),
+        SearchMethod::Scale(scale) => words.extend(scale_words(scale, &search.template)),
         SearchMethod::Repeat(repeat) => {
             words.push(format!("{} load points, as follows", repeat.points.len()));
             words.extend(repeat.points.iter().map(|run| run.load_point()));
@@ -45,7 +47,9 @@ pub(crate) fn search_lines(out: &mut String, search: &Search) {
         time(phases.warm_up_ns)
     ));
     let template = &search.template;
-    if let SearchMethod::QueueDepth(_) | SearchMethod::OfferedRate(_) = search.method {
+    if let SearchMethod::QueueDepth(_) | SearchMethod::OfferedRate(_) | SearchMethod::Scale(_) =
+        search.method
+    {
         words.extend(template.streams.iter().map(|stream| searched_words(stream, template)));
     }
     for line in words.iter().flat_map(|words| wrapped(words, TEXT_WIDTH)) {
@@ -126,4 +130,29 @@ fn reach_words(reach: &Reach) -> Vec<String> {
         percent(reach.within_permille),
         reach.outstanding_max
     )]
+}
+
+fn scale_words(scale: &Scale, template: &Run) -> Vec<String> {
+    let workers: u32 = template.streams.iter().map(|stream| stream.workers).sum();
+    let most = scale.queue_depth_max.saturating_mul(workers);
+    let mut changes = vec!["transfer size", "order of places", "number of workers"];
+    if scale.connections {
+        changes.insert(0, "number of connections");
+    }
+    if scale.direction {
+        changes.push("direction");
+    }
+    let (last, others) = changes.split_last().expect("there are three");
+    vec![
+        format!(
+            "what limits the rate: {workers} {} outstanding, then four times as many each time, up \
+             to {most}, until they bring no more",
+            if workers == 1 { "operation" } else { "operations" }
+        ),
+        format!(
+            "then, one at a time, another {} or {last}: the change for which the explanations that \
+             are left predict different rates, until one is left or no change tells",
+            others.join(", ")
+        ),
+    ]
 }

@@ -19,6 +19,7 @@ const QUICK: &str =
     mut_arg("profile", |flag| flag.hide(true)),
     mut_arg("repeats", |flag| flag.hide(true)),
     mut_arg("until", |flag| flag.hide(true)),
+    mut_arg("explain", |flag| flag.hide(true)),
     mut_arg("quick", |flag| flag.help(QUICK).long_help(QUICK)),
 )]
 pub(crate) struct TuneArguments {

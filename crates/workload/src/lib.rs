@@ -28,6 +28,7 @@ pub mod reach;
 mod reader;
 pub mod reference;
 pub mod resolve;
+pub mod scale;
 pub mod schema;
 pub mod search;
 mod searching;

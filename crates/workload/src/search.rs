@@ -14,6 +14,7 @@ use crate::arrival::Arrival;
 use crate::plan::{Run, Stream};
 use crate::random;
 use crate::reach::Reach;
+use crate::scale::{self, Scale};
 use crate::value::Value;
 
 /// What a search is to do.
@@ -45,6 +46,8 @@ pub enum SearchMethod {
     Repeat(Repeat),
     /// The least concurrency that reaches a rate.
     Reach(Reach),
+    /// What limits the rate: one change of circumstances at a time.
+    Scale(Scale),
 }
 
 /// A closed curve: 1 operation outstanding first (the floor of the response time), then twice as
@@ -113,6 +116,7 @@ impl SearchMethod {
             }
             SearchMethod::Repeat(repeat) => u32::try_from(repeat.points.len()).unwrap_or(u32::MAX),
             SearchMethod::Reach(reach) => reach.load_points_max(),
+            SearchMethod::Scale(_) => scale::RUNS_MAX,
         }
     }
 }
@@ -138,6 +142,7 @@ impl Search {
     pub fn model_runs(&self) -> &[Run] {
         match &self.method {
             SearchMethod::Repeat(repeat) => &repeat.points,
+            SearchMethod::Scale(scale) => std::slice::from_ref(&scale.largest),
             SearchMethod::QueueDepth(_) | SearchMethod::OfferedRate(_) | SearchMethod::Reach(_) => {
                 std::slice::from_ref(&self.template)
             }

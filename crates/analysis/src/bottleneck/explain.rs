@@ -4,7 +4,7 @@
 //! two explanations that it tells apart, until one of them is left or nothing tells them apart.
 
 use workload::pattern::AccessPattern;
-use workload::plan::{Run, WeightedSize};
+use workload::plan::{Run, Stream, WeightedSize};
 
 use crate::load_point::LoadPoint;
 use crate::work::Order;
@@ -83,10 +83,40 @@ pub fn next(template: &Run, may: May, done: &[LoadPoint], known: &Known) -> Opti
                 run.connections =
                     base.work.connections.map(|count| count.max(changed.work.workers));
             }
-            return Some(run);
+            if has_the_same_files(&run, template) && run.is_possible() {
+                return Some(run);
+            }
         }
     }
     None
+}
+
+/// A run that needs as much as the largest of the experiments of `template`: connections, threads,
+/// memory for the transfers that are outstanding.
+pub fn largest(template: &Run, may: May) -> Run {
+    let mut run = template.clone();
+    for stream in &mut run.streams {
+        stream.workers = stream.workers.saturating_mul(2);
+        stream.queue_depth = stream.queue_depth.max(may.queue_depth_max);
+        if let [size] = &mut stream.transfer_sizes[..] {
+            let other = scale::other_size(size.size_bytes as f64) as u64;
+            size.size_bytes = size.size_bytes.max(other);
+        }
+    }
+    if !has_the_same_files(&run, template) {
+        for (stream, own) in run.streams.iter_mut().zip(&template.streams) {
+            stream.transfer_sizes.clone_from(&own.transfer_sizes);
+        }
+    }
+    let workers: u32 = run.streams.iter().map(|stream| stream.workers).sum();
+    run.connections = run.connections.map(|count| count.max(workers));
+    run
+}
+
+/// Other files would have to be filled first, and may lie elsewhere.
+fn has_the_same_files(run: &Run, template: &Run) -> bool {
+    let files = |run: &Run| run.streams.iter().map(Stream::file_set).collect::<Vec<_>>();
+    files(run) == files(template)
 }
 
 /// Whether a group was measured under these circumstances.
@@ -110,8 +140,7 @@ fn settings(change: Change, changed: &Group) -> Vec<(String, String)> {
             one("run.nconnect", work.connections.map_or("1".to_owned(), |count| count.to_string()))
         }
         Change::TransferSize => {
-            let size = units::Bytes::new(work.transfer_bytes as u64);
-            one("transfer_size", size.to_string().replace(' ', ""))
+            one("transfer_size", exactly(units::Bytes::new(work.transfer_bytes as u64)))
         }
         Change::Workers => one("workers", work.workers.to_string()),
         Change::Order => {
@@ -120,6 +149,15 @@ fn settings(change: Change, changed: &Group) -> Vec<(String, String)> {
         }
         Change::Mix | Change::Direction => one("read", format!("{:.0}%", 100.0 * work.read_share)),
         Change::Volumes => one(crate::work::VOLUMES, work.volumes.to_string()),
+    }
+}
+
+/// As a user would write it, and without rounding.
+fn exactly(size: units::Bytes) -> String {
+    let words = size.to_string().replace(' ', "");
+    match words.parse::<units::Bytes>() {
+        Ok(read) if read == size => words,
+        _ => size.get().to_string(),
     }
 }
 

@@ -8,7 +8,10 @@ use super::Limit;
 
 /// Entries of a record's environment that name a limit begin so: `known.vm_egress` is
 /// `2000000000 bytes/s, Standard_D32s_v5`.
-pub(crate) const ENVIRONMENT: &str = "known.";
+pub const ENVIRONMENT: &str = "known.";
+
+/// The entry that holds the number of the host's processors.
+pub const CPU_COUNT: &str = "cpu.count";
 
 /// Slots of a connection of our NFS client where its URL does not say.
 const SLOTS: f64 = 128.0;
@@ -55,13 +58,22 @@ pub struct Known {
 impl Known {
     /// Of a record.
     pub fn of(record: &ExperimentRecord) -> Known {
+        Known::before(&record.environment, &record.plan.target)
+    }
+
+    /// Before anything is measured.
+    ///
+    /// * `environment`: as in the record, `(name, value)`; only `cpu.count` and entries that begin
+    ///   with `known.` are looked at
+    /// * `target`: what is sent operations
+    pub fn before(environment: &[(String, String)], target: &TargetSpec) -> Known {
         let mut known = Known {
-            limits: record.environment.iter().filter_map(entry).collect(),
-            processors: value_of(record, "cpu.count").and_then(|text| text.parse().ok()),
-            own_client: record.plan.target.is_nfs(),
+            limits: environment.iter().filter_map(entry).collect(),
+            processors: value_of(environment, CPU_COUNT).and_then(|text| text.parse().ok()),
+            own_client: target.is_nfs(),
             ..Known::default()
         };
-        match &record.plan.target {
+        match target {
             TargetSpec::Emulated { volume, options, .. } => {
                 let value = volume.throughput_limit_bytes_per_s as f64;
                 known.throughput_per_quota = Some(value / volume.quota_bytes.max(1) as f64);
@@ -91,8 +103,8 @@ impl Known {
     }
 }
 
-fn value_of<'r>(record: &'r ExperimentRecord, name: &str) -> Option<&'r str> {
-    record.environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+fn value_of<'r>(environment: &'r [(String, String)], name: &str) -> Option<&'r str> {
+    environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
 fn entry((name, value): &(String, String)) -> Option<KnownLimit> {

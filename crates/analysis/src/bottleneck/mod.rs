@@ -17,7 +17,7 @@
 pub mod explain;
 mod groups;
 mod judge;
-mod known;
+pub mod known;
 mod predict;
 mod scale;
 mod words;

@@ -74,10 +74,17 @@ impl Change {
     }
 }
 
-/// A size that is far enough from `bytes`.
+/// A size that is far enough from `bytes`: in whole blocks where it is, else in whole sectors.
 pub(crate) fn other_size(bytes: f64) -> f64 {
-    if bytes >= 32768.0 { bytes / 8.0 } else { bytes * 8.0 }
+    if bytes < 32768.0 {
+        return bytes * 8.0;
+    }
+    let unit = if bytes % BLOCK_BYTES == 0.0 { BLOCK_BYTES } else { SECTOR_BYTES };
+    (bytes / 8.0 / unit).round().max(1.0) * unit
 }
+
+const BLOCK_BYTES: f64 = 4096.0;
+const SECTOR_BYTES: f64 = 512.0;
 
 /// The first change for which two probable explanations predict different ceilings.
 pub(crate) fn telling(group: &Group, candidates: &[Candidate]) -> Option<Change> {

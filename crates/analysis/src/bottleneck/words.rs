@@ -65,6 +65,7 @@ fn shape(group: &Group) -> Evidence {
     let (first, top, last) = (group.points[0], group.top(), group.last());
     let rate = format!("{} ({})", OpsPerSec::new(top.rate), BytesPerSec::new(top.throughput));
     let asked = |depth: f64| match group.work.closed {
+        true if depth < 1.5 => "1 operation at a time".to_owned(),
         true => format!("{depth:.0} operations at a time"),
         false => format!("{} offered", OpsPerSec::new(depth)),
     };
@@ -261,8 +262,9 @@ pub(crate) fn remedy(limit: Limit, group: &Group, known: &Known) -> Vec<String> 
             "Or shorten the response time: place the client nearer to the storage.",
         ],
         Limit::Unknown => &[
-            "Do the experiment that tells the candidates apart, or say what you know beforehand, \
-             such as the volume's quota and level (`--known volume=1TiB:premium`).",
+            "Do the experiment that tells the candidates apart, let `run --explain` do it and what \
+             follows from it, or say what you know beforehand, such as the volume's quota and \
+             level (`--known volume=1TiB:premium`).",
         ],
     };
     words.iter().map(|sentence| (*sentence).to_owned()).collect()

@@ -10,6 +10,7 @@ mod ladder;
 mod rates;
 mod reach;
 mod repeats;
+mod scale;
 
 use metrics::run_record::Outcome;
 use workload::plan::Run;
@@ -60,6 +61,10 @@ pub enum Ended {
     AllTried,
     /// The least concurrency that reaches the rate is known.
     Reached,
+    /// What limits the rate is known, or that nothing does.
+    Explained,
+    /// What limits the rate is not known, and nothing that may be changed would tell.
+    NotTold,
     /// A run failed.
     Failed,
     /// The largest number of runs was reached.
@@ -75,6 +80,8 @@ impl Ended {
             Ended::Overloaded => "overloaded",
             Ended::AllTried => "all_tried",
             Ended::Reached => "reached",
+            Ended::Explained => "explained",
+            Ended::NotTold => "not_told",
             Ended::Failed => "failed",
             Ended::RunsMax => "runs_max",
         }
@@ -88,6 +95,8 @@ impl Ended {
             Ended::Overloaded => "more was offered than the target takes",
             Ended::AllTried => "everything that was asked for was tried",
             Ended::Reached => "the least concurrency that reaches the rate is known",
+            Ended::Explained => "what limits the rate is known, or that nothing does",
+            Ended::NotTold => "nothing that may be changed here tells what limits the rate",
             Ended::Failed => "a run failed",
             Ended::RunsMax => "it had as many runs as it may have",
         }
@@ -128,6 +137,7 @@ fn decide(search: &Search, done: &[&LoadPoint]) -> Decision {
         SearchMethod::OfferedRate(rates) => rates::next(search, rates, done),
         SearchMethod::Repeat(_) => Err(Ended::AllTried),
         SearchMethod::Reach(reach) => reach::next(search, reach, done),
+        SearchMethod::Scale(scale) => scale::next(search, scale, done),
     };
     let (run, repeat) = match chosen {
         Ok(run) => {
@@ -135,8 +145,9 @@ fn decide(search: &Search, done: &[&LoadPoint]) -> Decision {
             (run, repeat)
         }
         Err(Ended::Failed) => return Decision::End(Ended::Failed),
-        // A tuning repeats what noise leaves open, and nothing else.
-        Err(ended) if matches!(search.method, SearchMethod::Reach(_)) => {
+        // A tuning repeats what noise leaves open, and nothing else; each scaling experiment is
+        // about another question.
+        Err(ended) if matches!(search.method, SearchMethod::Reach(_) | SearchMethod::Scale(_)) => {
             return Decision::End(ended);
         }
         Err(ended) => match repeats::next(search, done) {

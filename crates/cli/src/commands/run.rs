@@ -30,6 +30,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::experiment::{self, Planned};
 use crate::interrupt::{self, Interrupt};
 use crate::keep::Keep;
+use crate::known;
 use crate::live::{Decisions, Live};
 use crate::named_target;
 use crate::refusal;
@@ -74,7 +75,7 @@ fn begin(
     let service = serve(planned)?;
     let (store, mut directory) = claim(arguments, planned, service.as_ref())?;
     let mut facts = environment::facts(planned, directory.as_ref())?;
-    facts.extend(arguments.known.iter().map(|known| (known.name.clone(), known.value.clone())));
+    facts.extend(known::entries(&arguments.experiment.known));
     facts.sort();
     let writer = store.create(&planned.plan, &facts, unix_ms()).map_err(Failure::target)?;
     let id = writer.id().to_owned();

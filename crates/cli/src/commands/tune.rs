@@ -3,17 +3,15 @@
 
 use analysis::tune::limit::most_bytes_per_s;
 use anyhow::anyhow;
-use target::nfs::NfsUrl;
 use units::BytesPerSec;
 use workload::plan::{Plan, Run, Step, TargetSpec};
 use workload::reach::Reach;
 use workload::search::{Repeats, Search, SearchMethod};
 
 use crate::commands::run;
-use crate::emulated;
 use crate::exit::{Failure, Outcome};
 use crate::experiment::{self, Laid, Own, Planned};
-use crate::named_target;
+use crate::named_target::slots;
 use crate::terminal::Terminal;
 use crate::tune_args::TuneArguments;
 
@@ -86,6 +84,7 @@ fn refuse(arguments: &TuneArguments) -> Result<(), Failure> {
         ("--profile", experiment.profile.is_some()),
         ("--repeats", experiment.repeats.is_some()),
         ("--until", experiment.until.is_some()),
+        ("--explain", experiment.explain),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
@@ -143,15 +142,4 @@ fn reach(arguments: &TuneArguments, target: &TargetSpec, run: &Run) -> Result<Re
         response_time_max_ns: arguments.response_time_at_most,
         hosts: arguments.hosts,
     })
-}
-
-/// Calls that all connections together carry at a time; nothing where there are no connections.
-fn slots(target: &TargetSpec, run: &Run) -> Result<Option<u32>, Failure> {
-    let url: NfsUrl = match target {
-        TargetSpec::Nfs { url, .. } => named_target::parsed(url)?,
-        TargetSpec::Emulated { options, .. } => emulated::url(options)?,
-        TargetSpec::Directory { .. } | TargetSpec::Null => return Ok(None),
-    };
-    let connections = run.connections.unwrap_or(run.streams[0].workers);
-    Ok(Some(url.slots.saturating_mul(connections)))
 }

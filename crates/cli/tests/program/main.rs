@@ -10,6 +10,7 @@ mod clean;
 mod comparing;
 mod emulated;
 mod ending;
+mod explaining;
 mod foreign_servers;
 #[path = "../../../target/tests/nfs/ganesha.rs"]
 mod ganesha;

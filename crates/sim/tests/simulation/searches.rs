@@ -1,5 +1,6 @@
 //! A search finds what is known of the storage, ends for the right reason, and needs few runs.
 
+use analysis::bottleneck::Limit;
 use analysis::load_point::{Generator, load_points};
 use analysis::search::{Ended, Searched, next};
 use analysis::{Findings, analyze};
@@ -7,8 +8,10 @@ use metrics::run_record::ExperimentRecord;
 use sim::queueing::mmc_response_s;
 use sim::storage::{Demand, Model, ThroughputLimit};
 use workload::experiment::parse;
-use workload::plan::{EngineChoice, Plan, TargetSpec};
+use workload::plan::{EngineChoice, Plan, Step, TargetSpec};
 use workload::resolve::{ResolveOptions, resolve};
+use workload::scale::{RUNS_MAX, Scale};
+use workload::search::SearchMethod;
 
 use crate::runs::assert_near;
 
@@ -156,6 +159,62 @@ fn every_run_of_a_search_follows_from_the_runs_before_it() {
     seeds.dedup();
     assert_eq!(seeds.len(), count, "no seed twice");
     assert!(count <= plan.runs_max() as usize);
+}
+
+/// What `limited` lets pass, as a user says it.
+fn known() -> (String, String) {
+    ("known.volume_throughput".to_owned(), "81920000 bytes/s, as given".to_owned())
+}
+
+/// The plan's search, to be explained instead.
+fn explaining(may_change: bool) -> Plan {
+    let mut plan = plan("method = 'queue-depth'", "");
+    // Of nothing only this host could be the limit.
+    plan.target = TargetSpec::Directory { path: "/mnt/vol1".to_owned() };
+    let Step::Search(search) = &mut plan.steps[0] else { panic!("a search") };
+    search.template.streams[0].queue_depth = 1;
+    let scale = Scale {
+        connections: false,
+        direction: may_change,
+        queue_depth_max: if may_change { 1024 } else { 2 },
+        known: vec![(
+            "known.volume_throughput".to_owned(),
+            "81920000 bytes/s, as given".to_owned(),
+        )],
+        target: plan.target.clone(),
+        largest: Box::new(search.template.clone()),
+    };
+    search.runs_max = RUNS_MAX;
+    search.method = SearchMethod::Scale(scale);
+    plan
+}
+
+#[test]
+fn scaling_experiments_follow_from_those_before_them_and_end_with_the_limit() {
+    let plan = explaining(true);
+    let mut record = sim::experiment(&plan, &limited(), 5);
+    record.environment.push(known());
+    let findings = analyze(&record);
+    assert_eq!(only(&findings).ended, Some(Ended::Explained));
+    assert_eq!(findings.limits[0].limit, Limit::VolumeThroughput);
+    assert!(record.runs.len() <= 8, "{}", record.runs.len());
+    let search = plan.searches().next().unwrap();
+    let generator = Generator::of(&plan, EngineChoice::IoUring, None);
+    for count in 0..=record.runs.len() {
+        let done = load_points(&record.runs[..count], generator);
+        let again = next(search, &done);
+        assert_eq!(again.as_ref(), record.runs.get(count).map(|record| &record.run), "{count}");
+    }
+    // Once each: `1, 4, 16, 64`, and what was changed.
+    assert_eq!(findings.load_points.len(), record.runs.len());
+}
+
+#[test]
+fn a_rate_that_still_rises_where_no_more_may_be_asked_is_limited_by_nothing_yet() {
+    let (record, findings) = searched(&explaining(false), &limited());
+    assert_eq!(record.runs.len(), 2, "1 and 2 operations at a time");
+    assert_eq!(findings.limits[0].limit, Limit::NotReached);
+    assert_eq!(only(&findings).ended, Some(Ended::Explained));
 }
 
 #[test]

@@ -1,0 +1,133 @@
+//! `run --explain`: scaling experiments on targets of which it is known what limits them.
+
+use serde_json::Value;
+
+use crate::harness::{Place, Running};
+
+/// 64 KiB reads: one operation of a connection that is limited to 10 MiB/s takes 6.25 ms, which is
+/// much more than a busy machine adds.
+const LARGE: &str = r#"
+name = "large"
+
+[run]
+warm_up = "250ms"
+measure = "1s"
+interval = "50ms"
+
+[stream.main]
+read = "100%"
+transfer_size = "64KiB"
+pattern = "random"
+files = 2
+file_size = "2MiB"
+queue_depth = 16
+"#;
+
+/// Explains what limits LARGE and gives what is shown of it.
+fn explained(place: &Place, arguments: &[&str]) -> Value {
+    place.file("large.toml", LARGE);
+    let fixed = ["run", "-w", "large.toml", "--explain", "--no-report", "--no-progress"];
+    let all: Vec<&str> = fixed.iter().chain(arguments).copied().collect();
+    let table = place.ok(&all);
+    assert!(table.contains("What limits it"), "{table}");
+    let json = place.ok(&["show", "last", "--json"]);
+    serde_json::from_str(&json).expect("it is JSON")
+}
+
+/// A volume of 40 MiB/s, reached over connections of 10 MiB/s each; and its URL.
+fn served(place: &Place) -> (Running, String) {
+    let serving = place.start(&[
+        "volume",
+        "serve",
+        "--address",
+        "127.0.0.1:0",
+        "--metrics",
+        "none",
+        "--throughput",
+        "40MiB/s",
+        "--flow-throughput",
+        "10MiB/s",
+    ]);
+    let line = serving.wait_for("nfs://");
+    let at = line.find("nfs://").expect("it was waited for");
+    let url = line[at..].split_whitespace().next().expect("there is a URL").to_owned();
+    (serving, url)
+}
+
+#[test]
+fn more_connections_tell_the_limit_of_each_from_that_of_the_volume() {
+    let place = Place::new();
+    let (serving, url) = served(&place);
+    let over_one = explained(&place, &[&url]);
+    assert_eq!(over_one["limits"][0]["limit"], "network_flow", "{over_one:#}");
+    assert_eq!(over_one["searches"][0]["ended"], "explained");
+    let evidence = over_one["limits"][0]["evidence"].to_string();
+    assert!(evidence.contains("4 times the connections give"), "{evidence}");
+    let points = over_one["load_points"].as_array().expect("there are load points");
+    assert!(points.len() > 2, "a curve and a change: {}", points.len());
+
+    // Over eight connections more passes than the volume gives.
+    let known = "volume=40MiB/s";
+    let over_eight = explained(&place, &[&url, "-o", "nconnect=8", "--known", known]);
+    assert_eq!(over_eight["limits"][0]["limit"], "volume_throughput", "{over_eight:#}");
+    let command = over_eight["repeat_command"].as_str().expect("it is text");
+    assert!(command.ends_with("--option nconnect=8 --known volume=40MiB/s"), "{command}");
+    assert!(command.contains(" --explain "), "{command}");
+    serving.signal("INT");
+    assert_eq!(serving.end().code, Some(0));
+}
+
+#[test]
+fn the_emulated_volume_is_limited_by_its_throughput_and_nothing_by_this_host() {
+    let place = Place::new();
+    let volume = explained(&place, &[]);
+    assert_eq!(volume["limits"][0]["limit"], "volume_throughput", "{volume:#}");
+    assert_eq!(volume["searches"][0]["ended"], "explained");
+    let nothing = explained(&place, &["null:"]);
+    assert_eq!(nothing["limits"][0]["limit"], "client_cpu", "{nothing:#}");
+}
+
+#[test]
+fn the_plan_says_what_may_be_changed_and_what_cannot_be_explained_is_refused() {
+    let place = Place::new();
+    place.file("large.toml", LARGE);
+    let plan = place.ok(&["plan", "-w", "large.toml", "--explain", "--set", "workers=2"]);
+    let flat = plan.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "runs at most 24, 30s in all",
+        "large: a search, at most 24 runs",
+        "2 operations outstanding, then four times as many each time, up to 1024, until",
+        "another number of connections, transfer size, order of places, number of workers or \
+         direction",
+    ] {
+        assert!(flat.contains(words), "{words}:\n{plan}");
+    }
+    assert!(plan.lines().all(|line| line.chars().count() <= 80), "{plan}");
+    let profile = place.ok(&["plan", "--explain", "--set", "run.nconnect=2"]);
+    assert!(profile.contains("at most 96"), "each of the four corners: {profile}");
+
+    let two = LARGE.to_owned() + &LARGE[LARGE.find("[stream").expect("a stream")..];
+    place.file("two.toml", &two.replacen("stream.main", "stream.other", 1));
+    let large = ["-w", "large.toml"];
+    for (arguments, words) in [
+        (&["-w", "two.toml"][..], "2 streams at a time"),
+        (&[&large[..], &["--set", "transfer_size=8KiB,64KiB"]].concat(), "`transfer_size`"),
+        (
+            &[&large[..], &["--set", "arrival={ poisson = \"100/s\" }"]].concat(),
+            "offers a rate of its own",
+        ),
+        (&[&large[..], &["--repeats", "3"]].concat(), "with --repeats"),
+        (&[&large[..], &["--until", "2%"]].concat(), "with --until"),
+        (&["-p", "ranges"], "over several values of `read`"),
+    ] {
+        let all = [&["run", "--explain"], arguments].concat();
+        let ended = place.run(&all);
+        assert_eq!(ended.code, Some(2), "{arguments:?}: {}", ended.stderr);
+        let flat = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(words), "{arguments:?}: {}", ended.stderr);
+    }
+    let tuned = place.run(&["tune", "--want", "1MiB/s", "--explain"]);
+    assert_eq!(tuned.code, Some(2), "{}", tuned.stderr);
+    assert!(tuned.stderr.contains("use --explain"), "{}", tuned.stderr);
+    assert!(!place.store().exists());
+}
