@@ -2,12 +2,14 @@
 //! done beside each difference.
 
 use std::io::Write;
+use std::num::NonZero;
 
 use analysis::compare::facts::Item;
 use analysis::compare::side::Side;
 use analysis::compare::{Comparison, Options, Overall, compare};
 use anyhow::{anyhow, bail};
 use report::compare::Detail;
+use store::Store;
 
 use crate::args::{CompareArguments, CompareFormat, FailOn};
 use crate::commands::output::WIDTH;
@@ -57,19 +59,23 @@ fn options(arguments: &CompareArguments) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// Reads the records one after the other: of each only what is compared is kept.
+/// Reads as many records at a time as there are processors: of each only what is compared is kept.
 fn sides(arguments: &CompareArguments) -> Result<Vec<Side>, Failure> {
     let store = arguments.store.open()?;
-    let mut sides: Vec<Side> = Vec::new();
+    let mut ids: Vec<String> = Vec::new();
     for id in &arguments.ids {
         let id = store.resolve(id).map_err(Failure::input)?;
-        if sides.iter().any(|side| side.id == id) {
+        if ids.contains(&id) {
             return Err(Failure::input(anyhow!(
                 "compare `{id}` with itself: every record is named once"
             )));
         }
-        let record = store.load(&id).map_err(Failure::input)?;
-        sides.push(Side::of(&record));
+        ids.push(id);
+    }
+    let at_a_time = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let mut sides: Vec<Side> = Vec::new();
+    for some in ids.chunks(at_a_time) {
+        sides.extend(read(&store, some)?);
     }
     if let [only] = sides.as_slice() {
         return Err(Failure::input(anyhow!(
@@ -78,6 +84,21 @@ fn sides(arguments: &CompareArguments) -> Result<Vec<Side>, Failure> {
         )));
     }
     Ok(sides)
+}
+
+/// Reads records at the same time.
+fn read(store: &Store, ids: &[String]) -> Result<Vec<Side>, Failure> {
+    std::thread::scope(|scope| {
+        let mut reading = Vec::new();
+        for id in ids {
+            reading.push(scope.spawn(move || store.load(id).map(|record| Side::of(&record))));
+        }
+        let sides = reading.into_iter().map(|one| match one.join() {
+            Ok(side) => side.map_err(Failure::input),
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        sides.collect()
+    })
 }
 
 fn refuse_nothing_in_common(comparison: &Comparison) -> anyhow::Result<()> {
