@@ -100,6 +100,20 @@ fn an_emulated_volume_below_its_limit_is_not_explained_by_what_it_does_not_have(
 }
 
 #[test]
+fn a_directory_on_this_hosts_own_disk_is_not_explained_by_a_network() {
+    for (filesystem, has_network) in [("ext4", false), ("nfs", true)] {
+        let mut record = experiment(curve(12_000, &[1, 4, 16, 64]));
+        record.plan.target = workload::plan::TargetSpec::Directory { path: "/data".to_owned() };
+        record.environment.push(("filesystem.type".to_owned(), filesystem.to_owned()));
+        let open = only(&record);
+        let of_network = |limit| matches!(limit, Limit::NetworkFlow | Limit::VolumeThroughput);
+        let named = open.candidates.iter().any(|candidate| of_network(candidate.limit));
+        assert_eq!(named, has_network, "{filesystem}: {open:#?}");
+        assert!(open.candidates.iter().any(|one| one.limit == Limit::Disk), "{open:#?}");
+    }
+}
+
+#[test]
 fn what_is_known_beforehand_comes_from_the_environment() {
     let mut record = experiment(curve(16_384, &[1, 4, 16, 64]));
     let known = ("known.volume_throughput".to_owned(), "134217728 bytes/s, 2 TiB x Premium".into());

@@ -1,8 +1,10 @@
 //! `--explain`: in the place of an experiment's load points, the scaling experiments that find out
 //! what limits each of its variants.
 
+use std::path::Path;
+
 use analysis::bottleneck::explain::{May, largest};
-use analysis::bottleneck::known::CPU_COUNT;
+use analysis::bottleneck::known::{CPU_COUNT, FILESYSTEM};
 use anyhow::anyhow;
 use host::Root;
 use workload::arrival::Arrival;
@@ -39,8 +41,13 @@ pub(crate) fn replace(plan: &mut Plan, arguments: &ExperimentArguments) -> Resul
         )));
     }
     let mut known: Vec<(String, String)> = known::entries(&arguments.known).collect();
-    let facts = host::facts::environment(&Root::of_this_host());
-    known.extend(facts.into_iter().filter(|(name, _)| name == CPU_COUNT));
+    let root = Root::of_this_host();
+    let mut facts = host::facts::environment(&root);
+    if let TargetSpec::Directory { path } = &plan.target {
+        facts.extend(host::facts::target_environment(&root, Path::new(path)));
+    }
+    let wanted = |name: &str| name == CPU_COUNT || name == FILESYSTEM;
+    known.extend(facts.into_iter().filter(|(name, _)| wanted(name)));
     let mut steps: Vec<Step> = Vec::new();
     for mut template in templates(plan)? {
         template.index = steps.len() as u32 * RUNS_MAX;

@@ -26,6 +26,24 @@ const NOT_EMULATED: [Limit; 6] = [
     Limit::OperationsPerSecond,
 ];
 
+/// The entry that names the file system of a directory.
+pub const FILESYSTEM: &str = "filesystem.type";
+
+/// File systems on this host's own block devices, or in its memory.
+const OF_THIS_HOST: [&str; 9] =
+    ["ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "tmpfs", "ramfs"];
+
+/// What a directory on one of them does not have. That the device may be rented, with limits of its
+/// own, is for the storage itself and its operations per second.
+const NOT_OF_THIS_HOST: [Limit; 6] = [
+    Limit::VolumeThroughput,
+    Limit::NetworkFlow,
+    Limit::Endpoint,
+    Limit::VmEgress,
+    Limit::Link,
+    Limit::ServerSlots,
+];
+
 /// What is known of a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownLimit {
@@ -63,8 +81,8 @@ impl Known {
 
     /// Before anything is measured.
     ///
-    /// * `environment`: as in the record, `(name, value)`; only `cpu.count` and entries that begin
-    ///   with `known.` are looked at
+    /// * `environment`: as in the record, `(name, value)`; only `cpu.count`, `filesystem.type` and
+    ///   entries that begin with `known.` are looked at
     /// * `target`: what is sent operations
     pub fn before(environment: &[(String, String)], target: &TargetSpec) -> Known {
         let mut known = Known {
@@ -92,7 +110,12 @@ impl Known {
                 let all = Limit::RESOURCES.into_iter().chain([Limit::NotReached]);
                 known.absent = all.filter(|limit| *limit != Limit::ClientCpu).collect();
             }
-            TargetSpec::Directory { .. } => {}
+            TargetSpec::Directory { .. } => {
+                let filesystem = value_of(environment, FILESYSTEM);
+                if filesystem.is_some_and(|name| OF_THIS_HOST.contains(&name)) {
+                    known.absent = NOT_OF_THIS_HOST.to_vec();
+                }
+            }
         }
         known
     }
