@@ -9,6 +9,7 @@ use metrics::connection::ConnectionInterval;
 use metrics::histogram::Counts;
 use metrics::interval::{Interval, KindInterval, StreamInterval};
 use metrics::run_record::Outcome;
+use metrics::wire::WireInterval;
 use report::rows::load_point_name;
 use runner::event::Event;
 use serde::Serialize;
@@ -78,6 +79,8 @@ pub(crate) enum Line<'a> {
         workers: Vec<WorkerLine>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         connections: Vec<ConnectionLine>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        wire: Vec<WireLine>,
     },
     Warning {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -213,6 +216,21 @@ pub(crate) struct ConnectionLine {
     retries: u64,
     rtt_ns: Option<u64>,
     retransmits: Option<u64>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct WireLine {
+    place: &'static str,
+    received_bytes: u64,
+    sent_bytes: u64,
+}
+
+fn wire_line(wire: &WireInterval) -> WireLine {
+    WireLine {
+        place: wire.place.name(),
+        received_bytes: wire.received_bytes,
+        sent_bytes: wire.sent_bytes,
+    }
 }
 
 fn connection_line(connection: &ConnectionInterval) -> ConnectionLine {
@@ -351,6 +369,7 @@ fn interval_line<'a>(run_index: u32, interval: &Interval, names: &'a [String]) -
             .map(|w| WorkerLine { stream: w.stream, lane: w.lane, cpu_ns: w.cpu_ns })
             .collect(),
         connections: interval.connections.iter().map(connection_line).collect(),
+        wire: interval.wire.iter().map(wire_line).collect(),
     }
 }
 

@@ -221,7 +221,9 @@ mod tests {
         }];
         let workers = vec![metrics::interval::WorkerInterval::default()];
         let connections = vec![metrics::connection::ConnectionInterval::default()];
-        let interval = Interval { streams, workers, connections, ..Default::default() };
+        let place = metrics::wire::WirePlace::Loopback;
+        let wire = vec![metrics::wire::WireInterval { place, received_bytes: 1, sent_bytes: 1 }];
+        let interval = Interval { streams, workers, connections, wire, ..Default::default() };
         let interval = Box::new(interval);
         let reason = || "no room".to_owned();
         let warning = metrics::warning::Warning::EndedEarly { reason: reason() };

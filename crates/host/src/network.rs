@@ -1,7 +1,8 @@
 //! Network interfaces: which one carries the packets to a server, and what it is.
 //!
 //! Routes are those of `/proc/net/route` and `/proc/net/ipv6_route`, by the longest prefix; rules
-//! that choose between tables (`ip rule`) are not looked at.
+//! that choose between tables (`ip rule`) are not looked at, except for the kernel's own: packets to
+//! an address of this host go over the loopback, whatever interface has the address.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -11,7 +12,7 @@ use crate::Root;
 /// The interface that carries packets to `server`; without one, that of the default route.
 pub fn interface_to(root: &Root, server: Option<IpAddr>) -> Option<String> {
     match server {
-        Some(server) if server.is_loopback() => Some("lo".to_owned()),
+        Some(server) if server.is_loopback() || is_own(root, server) => Some(LOOPBACK.to_owned()),
         Some(IpAddr::V6(server)) => {
             let address = u128::from(server);
             route_v6(&root.text("proc/net/ipv6_route")?, address)
@@ -26,6 +27,40 @@ pub fn interface_to(root: &Root, server: Option<IpAddr>) -> Option<String> {
             v4.or_else(v6)
         }
     }
+}
+
+/// The interface of packets that do not leave this host.
+pub(crate) const LOOPBACK: &str = "lo";
+
+/// Whether the address is one of this host's.
+fn is_own(root: &Root, address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            root.text("proc/net/fib_trie").is_some_and(|text| has_v4(&text, address))
+        }
+        IpAddr::V6(address) => match address.to_ipv4_mapped() {
+            Some(address) => is_own(root, IpAddr::V4(address)),
+            None => root.text("proc/net/if_inet6").is_some_and(|text| has_v6(&text, address)),
+        },
+    }
+}
+
+/// The tree of routes: a line `|-- 10.0.0.4` for an address, below it one for each of its routes;
+/// `/32 host LOCAL` is that of an address of this host.
+fn has_v4(text: &str, address: Ipv4Addr) -> bool {
+    let mut at = None;
+    text.lines().map(str::trim).any(|line| {
+        if let Some(leaf) = line.strip_prefix("|-- ") {
+            at = leaf.parse::<Ipv4Addr>().ok();
+        }
+        line == "/32 host LOCAL" && at == Some(address)
+    })
+}
+
+/// Lines of `address index prefix-length scope flags name`, the address as 32 hexadecimal digits.
+fn has_v6(text: &str, address: Ipv6Addr) -> bool {
+    let own = |line: &str| u128::from_str_radix(line.split_ascii_whitespace().next()?, 16).ok();
+    text.lines().filter_map(own).any(|own| own == u128::from(address))
 }
 
 /// Lines of `Iface Destination Gateway Flags RefCnt Use Metric Mask ...`, addresses as hexadecimal
@@ -216,6 +251,52 @@ fe800000000000000000000000000001 00000400 00000001 00000000 00000003 eth0
         };
         assert_eq!(to("2001:db8::4").as_deref(), Some("eth1"));
         assert_eq!(to("2001:db9::4").as_deref(), Some("eth0"));
+    }
+
+    /// As Linux 6.8 prints it of a host with the addresses 10.0.2.5 and fd00::2.
+    const TRIE: &str = "\
+Main:
+  +-- 0.0.0.0/0 3 0 5
+     |-- 0.0.0.0
+        /0 universe UNICAST
+     +-- 10.0.2.0/24 2 0 2
+        |-- 10.0.2.0
+           /24 link UNICAST
+Local:
+  +-- 0.0.0.0/0 3 0 5
+     +-- 10.0.2.0/24 2 0 2
+        +-- 10.0.2.0/29 2 0 2
+           |-- 10.0.2.0
+              /24 link UNICAST
+           |-- 10.0.2.5
+              /32 host LOCAL
+        |-- 10.0.2.255
+           /32 link BROADCAST
+";
+    const ADDRESSES: &str = "\
+00000000000000000000000000000001 01 80 10 80       lo
+fd000000000000000000000000000002 04 40 00 82     eth0
+";
+
+    #[test]
+    fn packets_to_an_address_of_this_host_go_over_the_loopback() {
+        let tree = tempfile::tempdir().unwrap();
+        let directory = tree.path().join("proc/net");
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("route"), ROUTES).unwrap();
+        let root = Root::at(tree.path());
+        let to = |address: &str| interface_to(&root, address.parse().ok());
+        assert_eq!(to("10.0.2.5").as_deref(), Some("eth1"), "nothing is known of own addresses");
+        fs::write(directory.join("fib_trie"), TRIE).unwrap();
+        fs::write(directory.join("if_inet6"), ADDRESSES).unwrap();
+        for own in ["10.0.2.5", "::ffff:10.0.2.5", "fd00::2", "127.0.0.1", "::1"] {
+            assert_eq!(to(own).as_deref(), Some("lo"), "{own}");
+        }
+        // Its neighbour, the network's own number and its broadcast are not this host.
+        for other in ["10.0.2.4", "10.0.2.0", "10.0.2.255"] {
+            assert_eq!(to(other).as_deref(), Some("eth1"), "{other}");
+        }
+        assert_eq!(to("fd00::3"), None);
     }
 
     fn azure(vf: bool) -> tempfile::TempDir {

@@ -56,7 +56,6 @@ enum Counter {
 /// The unit of `/sys/dev/block/*/stat`, whatever the device's own sectors are
 /// (Documentation/block/stat.rst of the kernel).
 const SECTOR_BYTES: u64 = 512;
-const LOOPBACK: &str = "lo";
 
 impl Meter {
     /// Of a directory (absolute, without links): its NFS mount and the interface to the server, or
@@ -123,7 +122,7 @@ impl Counter {
         match self {
             Counter::NfsMount { .. } => Place::NfsMount,
             Counter::BlockDevice { .. } => Place::BlockDevice,
-            Counter::Interface { name } if name == LOOPBACK => Place::Loopback,
+            Counter::Interface { name } if name == network::LOOPBACK => Place::Loopback,
             Counter::Interface { .. } => Place::Interface,
         }
     }
