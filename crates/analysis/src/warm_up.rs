@@ -16,7 +16,7 @@ const BATCHES_MIN: usize = 20;
 /// Fewer values than this are not judged.
 const VALUES_MIN: usize = 10;
 /// A bias of the window's mean below this share is nobody's concern.
-const BIAS_MIN: f64 = 0.01;
+pub const BIAS_MIN: f64 = 0.01;
 /// The head of a window differs from the rest by chance in less than one of 300 windows.
 const DEVIATIONS_MIN: f64 = 3.0;
 

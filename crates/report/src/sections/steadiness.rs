@@ -2,6 +2,7 @@
 
 use analysis::Findings;
 use analysis::steadiness::{StreamSteadiness, WarmUp};
+use analysis::warm_up::BIAS_MIN;
 use metrics::warning::Figure;
 use units::{Nanos, OpsPerSec};
 
@@ -54,23 +55,38 @@ fn steady(findings: &Findings) -> Option<String> {
 }
 
 fn warm_up(findings: &Findings) -> Option<String> {
-    let cuts = || streams(findings).filter_map(|(_, stream)| stream.warm_up);
-    let latest = cuts().max_by_key(|warm_up| warm_up.cut_ns)?;
-    let planned = |warm_up: WarmUp| Nanos(warm_up.planned_ns as f64);
-    let short = cuts().filter(|warm_up| warm_up.bias.is_some()).count();
-    let verdict = match short {
-        0 => format!("Warm-up: {} was enough", planned(latest)),
-        _ => format!(
-            "Warm-up: {} was too short for {}",
-            planned(latest),
-            counted(short, "window", "windows")
-        ),
+    let cuts: Vec<WarmUp> = streams(findings).filter_map(|(_, stream)| stream.warm_up).collect();
+    warm_up_words(&cuts)
+}
+
+/// Of windows with these warm-ups: whether they were long enough, and by what.
+fn warm_up_words(cuts: &[WarmUp]) -> Option<String> {
+    let latest = cuts.iter().max_by_key(|warm_up| (warm_up.no_end, warm_up.cut_ns))?;
+    let planned = Nanos(latest.planned_ns as f64);
+    let cut = Nanos(latest.cut_ns as f64);
+    let is_late = |warm_up: &&WarmUp| warm_up.no_end || warm_up.cut_ns > warm_up.planned_ns;
+    let (late, short) = (
+        cuts.iter().filter(is_late).count(),
+        cuts.iter().filter(|warm_up| warm_up.bias.is_some()).count(),
+    );
+    let seen = match latest.no_end {
+        true => format!("sees no end of the transient before {cut}"),
+        false => format!("cuts at {cut} at the latest"),
     };
-    let until = if latest.no_end { "no end of the transient seen before " } else { "" };
-    Some(format!(
-        "{verdict}; MSER-5 cuts at {until}{} at the latest. The windows are the plan's.",
-        Nanos(latest.cut_ns as f64)
-    ))
+    let verdict = if short > 0 {
+        let windows = counted(short, "window", "windows");
+        format!("Warm-up: {planned} was too short for {windows}; MSER-5 {seen}")
+    } else if late > 0 {
+        format!(
+            "Warm-up: {planned}; in {late} of {} MSER-5 looks into the window for the end of the \
+             transient and {seen}, but no mean changes by more than {:.0} % or than by noise",
+            counted(cuts.len(), "window", "windows"),
+            100.0 * BIAS_MIN
+        )
+    } else {
+        format!("Warm-up: {planned} was enough; MSER-5 {seen}")
+    };
+    Some(format!("{verdict}. The windows are the plan's."))
 }
 
 fn outliers(findings: &Findings) -> Option<String> {
@@ -121,4 +137,52 @@ fn repeats(findings: &Findings) -> Option<String> {
 
 fn counted(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(planned_ms: u64, cut_ms: u64) -> WarmUp {
+        WarmUp {
+            figure: Figure::AchievedRate,
+            planned_ns: planned_ms * 1_000_000,
+            cut_ns: cut_ms * 1_000_000,
+            batch: 1,
+            no_end: false,
+            bias: None,
+        }
+    }
+
+    fn words(cuts: &[WarmUp]) -> String {
+        warm_up_words(cuts).expect("there are windows")
+    }
+
+    #[test]
+    fn a_warm_up_was_enough_only_where_the_transient_ends_in_it() {
+        assert_eq!(
+            words(&[cut(250, 0), cut(250, 200)]),
+            "Warm-up: 250 ms was enough; MSER-5 cuts at 200 ms at the latest. The windows are the \
+             plan's."
+        );
+        let late = words(&[cut(250, 0), cut(250, 550)]);
+        assert!(!late.contains("enough"), "{late}");
+        assert!(late.starts_with("Warm-up: 250 ms; in 1 of 2 windows MSER-5 looks"), "{late}");
+        assert!(late.contains("cuts at 550 ms at the latest, but no mean changes by"), "{late}");
+        // What goes on to the end matters more than what ends later.
+        let endless = WarmUp { no_end: true, ..cut(250, 200) };
+        let words_of_both = words(&[endless, cut(250, 240)]);
+        assert!(!words_of_both.contains("enough"), "{words_of_both}");
+        assert!(words_of_both.contains("sees no end of the transient before 200 ms"));
+    }
+
+    #[test]
+    fn a_warm_up_that_biases_a_window_was_too_short_for_it() {
+        let biased = WarmUp { bias: Some(-0.05), ..cut(250, 550) };
+        assert_eq!(
+            words(&[cut(250, 0), biased]),
+            "Warm-up: 250 ms was too short for 1 window; MSER-5 cuts at 550 ms at the latest. The \
+             windows are the plan's."
+        );
+    }
 }
