@@ -106,7 +106,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         });
     let sightings =
         warnings::of_experiment(&record.warnings).into_iter().chain(of_load_points).collect();
-    let curves = curve::curves(&load_points);
+    let curves = curve::curves(&load_points, |point| objective_s(&record.plan, point));
     let warnings = warnings::group(sightings);
     let limits = bottleneck::limits(&load_points, &Known::of(record));
     let tune = tune(&record.plan, &load_points, &limits);
@@ -139,6 +139,13 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         warnings,
         notes: notes(record),
     }
+}
+
+/// The mean response time that the search of a load point is to meet, in seconds.
+fn objective_s(plan: &Plan, point: &LoadPoint) -> Option<f64> {
+    let of_search = |search: &&Search| point.runs.iter().any(|run| search.owns(run.index));
+    let objective_ns = plan.searches().find(of_search)?.response_time_max_ns()?;
+    Some(objective_ns as f64 / 1e9)
 }
 
 /// The first tuning of the plan, if it has one.

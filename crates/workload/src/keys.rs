@@ -285,7 +285,7 @@ pub const KEYS: &[Key] = &[
         presence: Absent("no objective"),
         sweep: false,
         doc: "The objective for the mean response time: the first load point above it is the last \
-              of its curve.",
+              of its curve, and the knee by the objective is the last one within it.",
         example: "\"5ms\"",
     },
     Key {

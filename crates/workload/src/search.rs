@@ -149,6 +149,16 @@ impl Search {
         }
     }
 
+    /// The mean response time that is to be met, in nanoseconds.
+    pub const fn response_time_max_ns(&self) -> Option<u64> {
+        match &self.method {
+            SearchMethod::QueueDepth(ladder) => ladder.response_time_max_ns,
+            SearchMethod::OfferedRate(rates) => rates.ladder.response_time_max_ns,
+            SearchMethod::Reach(reach) => reach.response_time_max_ns,
+            SearchMethod::Repeat(_) | SearchMethod::Scale(_) => None,
+        }
+    }
+
     /// Whether the run of this index is one of the search's.
     pub fn owns(&self, run_index: u32) -> bool {
         (self.template.index..self.template.index.saturating_add(self.runs_max))

@@ -121,7 +121,13 @@ pub const QUEUE_DEPTH: &str = "queue depth";
 
 /// Sorts the load points into curves, in the order in which the plan brings them, and says what
 /// each shows.
-pub fn curves(load_points: &[LoadPoint]) -> Vec<Curve> {
+///
+/// * `objective_s`: the mean response time that a load point is to meet, in seconds, where one is
+///   given
+pub fn curves(
+    load_points: &[LoadPoint],
+    objective_s: impl Fn(&LoadPoint) -> Option<f64>,
+) -> Vec<Curve> {
     let axes = Axes::of(load_points);
     let mut places: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut groups: Vec<(String, String, Vec<CurvePoint>)> = Vec::new();
@@ -136,7 +142,11 @@ pub fn curves(load_points: &[LoadPoint]) -> Vec<Curve> {
             None => groups.push((name, axis, vec![point])),
         }
     }
-    groups.into_iter().map(|(name, axis, points)| curve(name, axis, points, load_points)).collect()
+    let curve = |(name, axis, points): (String, String, Vec<CurvePoint>)| {
+        let given = points.iter().find_map(|point| objective_s(&load_points[point.load_point]));
+        curve(name, axis, points, load_points, given)
+    };
+    groups.into_iter().map(curve).collect()
 }
 
 fn curve(
@@ -144,6 +154,7 @@ fn curve(
     axis: String,
     mut points: Vec<CurvePoint>,
     load_points: &[LoadPoint],
+    given_s: Option<f64>,
 ) -> Curve {
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     let load = load(&points, load_points);
@@ -158,7 +169,7 @@ fn curve(
     };
     let saturation = saturation::of_points(&points, load);
     let floor_s = floor.as_ref().ok().map(|floor| floor.service_mean_ns.scaled(1e-9));
-    let knees = knee::of_points(&points, load, floor_s, saturation.as_ref().ok(), None);
+    let knees = knee::of_points(&points, load, floor_s, saturation.as_ref().ok(), given_s);
     let fits = fit::of_points(&points, load_points, load);
     let mismatch = |point: &CurvePoint| point.little.map(|check| check.mismatch.abs());
     let rate = |point: &CurvePoint| {

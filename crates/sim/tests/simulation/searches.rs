@@ -1,6 +1,7 @@
 //! A search finds what is known of the storage, ends for the right reason, and needs few runs.
 
 use analysis::bottleneck::Limit;
+use analysis::curve::knee::Origin;
 use analysis::load_point::{Generator, load_points};
 use analysis::search::{Ended, Searched, next};
 use analysis::{Findings, analyze};
@@ -92,6 +93,11 @@ fn a_ladder_ends_at_the_first_depth_above_the_objective() {
     let depths: Vec<u64> = closed(&findings).iter().map(|(depth, _)| *depth).collect();
     assert_eq!(depths, [1, 2, 4, 8, 16]);
     assert_eq!(only(&findings).ended, Some(Ended::ResponseTime));
+    // The knee by the objective is the last depth within it, whatever the floor is.
+    let knees = findings.curves[0].knees.as_ref().unwrap();
+    assert_eq!((knees.objective.response_s, knees.objective.origin), (0.003, Origin::Given));
+    let slo = knees.slo.as_ref().unwrap();
+    assert_eq!((slo.load, slo.high), (8.0, Some(16.0)));
 }
 
 #[test]
