@@ -1,8 +1,8 @@
 //! Network interfaces: which one carries the packets to a server, and what it is.
 //!
 //! Routes are those of `/proc/net/route` and `/proc/net/ipv6_route`, by the longest prefix; rules
-//! that choose between tables (`ip rule`) are not looked at, except for the kernel's own: packets to
-//! an address of this host go over the loopback, whatever interface has the address.
+//! that choose between tables (`ip rule`) are not looked at, except for the kernel's own: packets
+//! to an address of this host go over the loopback, whatever interface has the address.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
