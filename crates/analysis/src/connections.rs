@@ -44,7 +44,7 @@ pub struct ConnectionSummary {
     pub outstanding_mean: Option<Estimate>,
     /// The kernel's smoothed round-trip time, the mean over the window's interval edges, in
     /// nanoseconds.
-    pub rtt_mean_ns: Option<f64>,
+    pub rtt_mean_ns: Option<Estimate>,
     /// Segments sent again in the window.
     pub retransmits: u64,
     /// Times it was connected again, over the whole run.
@@ -139,7 +139,7 @@ fn summary(
             &each(|part| part.outstanding_time_ns as f64),
             &each(|part| part.span_ns as f64),
         ),
-        rtt_mean_ns: (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64),
+        rtt_mean_ns: Estimate::of_ratio(&rtts, &vec![1.0; rtts.len()]),
         retransmits: sum(&inside, |part| part.tcp.map_or(0, |tcp| tcp.retransmits)),
         reconnects: sum(&whole, |part| part.reconnects),
         replays: sum(&whole, |part| part.replays),

@@ -1,5 +1,4 @@
-//! A measured number with its uncertainty, and the percentile that says how many samples stand
-//! behind it.
+//! A measured number with its uncertainty.
 //!
 //! The mean of a window is a ratio of two sums over intervals (operations over seconds, nanoseconds
 //! over operations), so its uncertainty is that of a ratio estimator. Neighbouring intervals of a
@@ -8,8 +7,6 @@
 //!
 //! Sources: Cochran, "Sampling Techniques", 3rd ed. 1977, section 6.3 (ratio estimator); Law,
 //! "Simulation Modeling and Analysis", section 9.5 (autocorrelated output).
-
-use metrics::histogram::Counts;
 
 use crate::distributions::t95;
 use crate::effective::effective_samples;
@@ -123,27 +120,6 @@ impl Estimate {
     }
 }
 
-/// A percentile of times, or the statement that too few samples stand behind it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Percentile {
-    /// The share of samples that do not exceed the value, 0 to 1.
-    pub fraction: f64,
-    /// The time in nanoseconds; `None` where fewer than [`SAMPLES_ABOVE_MIN`] samples lie above.
-    pub value_ns: Option<u64>,
-    /// How many samples lie above.
-    pub samples_above: u64,
-}
-
-impl Percentile {
-    /// The percentile of what `counts` holds.
-    pub fn of(counts: &Counts, fraction: f64) -> Percentile {
-        let samples_above = counts.samples_above(fraction);
-        let value_ns =
-            counts.percentile_ns(fraction).filter(|_| samples_above >= SAMPLES_ABOVE_MIN);
-        Percentile { fraction, value_ns, samples_above }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,21 +165,5 @@ mod tests {
         assert!((estimate.uncertainty.unwrap() - 4.968_275).abs() < 1e-5);
         assert_eq!(estimate.samples, 3.0);
         assert!((estimate.relative().unwrap() - 0.049_682_75).abs() < 1e-7);
-    }
-
-    #[test]
-    fn a_percentile_with_nine_samples_above_is_not_a_number() {
-        let counts = |total: u64| Counts {
-            buckets: vec![(100, total)],
-            over_range: 0,
-            sum_ns: u128::from(total) * 100,
-            min_ns: 100,
-            max_ns: 100,
-        };
-        let few = Percentile::of(&counts(900), 0.99);
-        assert_eq!((few.samples_above, few.value_ns), (9, None));
-        let enough = Percentile::of(&counts(1000), 0.99);
-        assert_eq!((enough.samples_above, enough.value_ns), (10, Some(100)));
-        assert_eq!(Percentile::of(&Counts::default(), 0.5).value_ns, None);
     }
 }

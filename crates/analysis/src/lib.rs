@@ -4,7 +4,7 @@
 //! `docs/method.md` says how each number is made.
 //!
 //! Reading order: [`findings`] (the whole), [`load_point`] (what one window says), [`estimate`] (a
-//! number with its uncertainty), then the checks: [`little`], [`overload`], [`steady`],
+//! number with its uncertainty), [`percentile`], then the checks: [`little`], [`overload`], [`steady`],
 //! [`warnings`]; last what limits it: [`bottleneck`].
 
 pub mod agreement;
@@ -27,6 +27,7 @@ pub mod load_point;
 pub mod mix;
 pub mod outliers;
 pub mod overload;
+pub mod percentile;
 pub mod repeats;
 pub mod search;
 pub mod series;

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use metrics::histogram::Counts;
+use metrics::interval::KindInterval;
 use metrics::run_record::{Outcome, RunRecord};
 use workload::arrival::Arrival;
 use workload::op::OpKind;
@@ -13,7 +15,8 @@ use crate::connections::{self, ConnectionSummary};
 use crate::estimate::Estimate;
 use crate::little::{LittleCheck, outstanding_mean};
 use crate::overload::{self, Overload};
-use crate::times::Times;
+use crate::percentile::{Percentile, percentiles};
+use crate::times::{FRACTIONS, Times};
 use crate::window::{self, Measured, Ops};
 use crate::work::{self, Work};
 
@@ -104,7 +107,7 @@ pub struct StreamSummary {
     /// Operations due but not issued when the window ended; over repeats, the mean of them.
     pub backlog_end: u64,
     /// Mean time from due to issued, in nanoseconds, of all operations that succeeded.
-    pub schedule_delay_mean_ns: Option<f64>,
+    pub schedule_delay_mean_ns: Option<Estimate>,
     /// The schedule could not be kept.
     pub overload: Option<Overload>,
     /// Outstanding against achieved rate times service time.
@@ -115,9 +118,9 @@ pub struct StreamSummary {
     /// Failures: kind of operation, kind of error, count; only those above 0.
     pub errors: Vec<(OpKind, ErrorKind, u64)>,
     /// CPU time of its workers for each completed operation, in nanoseconds.
-    pub worker_cpu_ns_per_op: Option<f64>,
+    pub worker_cpu_ns_per_op: Option<Estimate>,
     /// Share of the processors that its threads can use, used by its busiest worker, 0 to 1.
-    pub worker_busy_max: Option<f64>,
+    pub worker_busy_max: Option<Estimate>,
 }
 
 impl StreamSummary {
@@ -174,28 +177,37 @@ pub struct OpSummary {
 }
 
 /// The window of one run, added up but not yet summarised.
-pub(crate) struct RunMeasured {
-    pub(crate) streams: Vec<Measured>,
+pub(crate) struct RunMeasured<'a> {
+    pub(crate) streams: Vec<Measured<'a>>,
     /// CPU of the process in each interval, in nanoseconds.
     pub(crate) cpu_ns: Vec<f64>,
-    /// CPU of each worker over the window: `(stream, lane, nanoseconds)`.
-    pub(crate) worker_cpu_ns: Vec<(u32, u32, u64)>,
+    /// CPU of each worker in each interval, in nanoseconds.
+    pub(crate) workers: Vec<WorkerMeasured>,
 }
 
-impl RunMeasured {
-    pub(crate) fn of(record: &RunRecord) -> RunMeasured {
+/// One worker over a window.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkerMeasured {
+    stream: u32,
+    lane: u32,
+    /// Its CPU time in each interval, in nanoseconds.
+    cpu_ns: Vec<f64>,
+}
+
+impl<'a> RunMeasured<'a> {
+    pub(crate) fn of(record: &'a RunRecord) -> RunMeasured<'a> {
         let intervals = window::measured(record);
         let before = intervals.first().and_then(|first| {
             record.intervals.iter().find(|i| first.index.checked_sub(1) == Some(i.index))
         });
         let backlog_start =
             |s: usize| before.and_then(|i| i.streams.get(s)).map_or(0, |stream| stream.backlog_end);
-        let mut worker_cpu_ns: Vec<(u32, u32, u64)> = Vec::new();
-        for worker in intervals.iter().flat_map(|i| &i.workers) {
-            let same = |w: &&mut (u32, u32, u64)| (w.0, w.1) == (worker.stream, worker.lane);
-            match worker_cpu_ns.iter_mut().find(same) {
-                Some(sum) => sum.2 += worker.cpu_ns,
-                None => worker_cpu_ns.push((worker.stream, worker.lane, worker.cpu_ns)),
+        let mut workers: Vec<WorkerMeasured> = Vec::new();
+        for (number, interval) in intervals.iter().enumerate() {
+            for worker in &interval.workers {
+                let cpu_ns = worker_of(&mut workers, worker.stream, worker.lane);
+                cpu_ns.resize(intervals.len(), 0.0);
+                cpu_ns[number] += worker.cpu_ns as f64;
             }
         }
         RunMeasured {
@@ -206,12 +218,12 @@ impl RunMeasured {
                 .iter()
                 .map(|i| (i.process_user_ns + i.process_system_ns) as f64)
                 .collect(),
-            worker_cpu_ns,
+            workers,
         }
     }
 
     /// All streams together.
-    pub(crate) fn total(&self) -> Measured {
+    pub(crate) fn total(&self) -> Measured<'a> {
         let mut total = self.streams[0].clone();
         for stream in &self.streams[1..] {
             total.add_beside(stream);
@@ -220,18 +232,32 @@ impl RunMeasured {
     }
 
     /// Adds another repeat of the same load point.
-    fn add_after(&mut self, other: &RunMeasured) {
+    fn add_after(&mut self, other: &RunMeasured<'a>) {
         for (stream, theirs) in self.streams.iter_mut().zip(&other.streams) {
             stream.add_after(theirs);
         }
+        let before = self.cpu_ns.len();
         self.cpu_ns.extend(&other.cpu_ns);
-        for worker in &other.worker_cpu_ns {
-            match self.worker_cpu_ns.iter_mut().find(|w| (w.0, w.1) == (worker.0, worker.1)) {
-                Some(sum) => sum.2 += worker.2,
-                None => self.worker_cpu_ns.push(*worker),
-            }
+        for worker in &other.workers {
+            let cpu_ns = worker_of(&mut self.workers, worker.stream, worker.lane);
+            // A worker of one repeat only did nothing in the others.
+            cpu_ns.resize(before, 0.0);
+            cpu_ns.extend(&worker.cpu_ns);
+        }
+        for worker in &mut self.workers {
+            worker.cpu_ns.resize(self.cpu_ns.len(), 0.0);
         }
     }
+}
+
+/// The CPU times of a worker, which is added where it is new.
+fn worker_of(workers: &mut Vec<WorkerMeasured>, stream: u32, lane: u32) -> &mut Vec<f64> {
+    let same = |worker: &WorkerMeasured| (worker.stream, worker.lane) == (stream, lane);
+    let place = workers.iter().position(same).unwrap_or(workers.len());
+    if place == workers.len() {
+        workers.push(WorkerMeasured { stream, lane, cpu_ns: Vec::new() });
+    }
+    &mut workers[place].cpu_ns
 }
 
 /// The load points of `runs`, in the order of their first runs.
@@ -265,7 +291,7 @@ pub(crate) fn by_load_point(runs: &[RunRecord]) -> Vec<Vec<&RunRecord>> {
 pub fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPoint {
     let run = &records[0].run;
     let mut runs = Vec::new();
-    let mut all: Option<RunMeasured> = None;
+    let mut all: Option<RunMeasured<'_>> = None;
     let mut dispersions = Vec::new();
     for record in records {
         let measured = RunMeasured::of(record);
@@ -289,6 +315,8 @@ pub fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPoint {
     let repeats: Vec<&Summary> =
         runs.iter().map(|r| &r.summary).filter(|s| s.intervals > 0).collect();
     let merged = match &all {
+        // Of one run it is that run's own.
+        Some(_) if runs.len() == 1 => runs[0].summary.clone(),
         Some(measured) => {
             let repeats: &[&Summary] = if repeats.len() > 1 { &repeats } else { &[] };
             summary(run, generator, measured, repeats)
@@ -312,7 +340,7 @@ pub fn load_point(records: &[&RunRecord], generator: Generator) -> LoadPoint {
 fn summary(
     run: &Run,
     generator: Generator,
-    measured: &RunMeasured,
+    measured: &RunMeasured<'_>,
     repeats: &[&Summary],
 ) -> Summary {
     let total = measured.total();
@@ -397,36 +425,44 @@ fn is_poisson(stream: &Stream) -> bool {
     matches!(stream.arrival, Arrival::Poisson { .. })
 }
 
-/// CPU time of a stream's workers: of all, and of the busiest for each processor it can fill.
+/// CPU time of a stream's workers in each interval: of all, and of the busiest for each processor
+/// it can fill; empty where there are no workers.
+#[derive(Default)]
 struct WorkerCpu {
-    sum_ns: u64,
-    max_per_processor_ns: f64,
-    workers: usize,
+    together_ns: Vec<f64>,
+    busiest_ns: Vec<f64>,
 }
 
 fn worker_cpu(
     run: &Run,
     generator: Generator,
-    measured: &RunMeasured,
+    measured: &RunMeasured<'_>,
     wanted: &dyn Fn(usize) -> bool,
 ) -> WorkerCpu {
-    let mut cpu = WorkerCpu { sum_ns: 0, max_per_processor_ns: 0.0, workers: 0 };
-    for (of_stream, _, cpu_ns) in &measured.worker_cpu_ns {
-        let of_stream = *of_stream as usize;
+    let mut cpu = WorkerCpu::default();
+    let mut most_ns = f64::NEG_INFINITY;
+    for worker in &measured.workers {
+        let of_stream = worker.stream as usize;
         let Some(stream) = run.streams.get(of_stream).filter(|_| wanted(of_stream)) else {
             continue;
         };
+        cpu.together_ns.resize(worker.cpu_ns.len(), 0.0);
+        for (sum, cpu_ns) in cpu.together_ns.iter_mut().zip(&worker.cpu_ns) {
+            *sum += cpu_ns;
+        }
         let processors = f64::from(generator.processors_of_worker(stream));
-        cpu.sum_ns += cpu_ns;
-        cpu.max_per_processor_ns = cpu.max_per_processor_ns.max(*cpu_ns as f64 / processors);
-        cpu.workers += 1;
+        let per_processor_ns = worker.cpu_ns.iter().sum::<f64>() / processors;
+        if per_processor_ns > most_ns {
+            most_ns = per_processor_ns;
+            cpu.busiest_ns = worker.cpu_ns.iter().map(|ns| ns / processors).collect();
+        }
     }
     cpu
 }
 
 fn stream_summary(
     spec: StreamSpec,
-    measured: &Measured,
+    measured: &Measured<'_>,
     cpu: WorkerCpu,
     repeats: &[&StreamSummary],
 ) -> StreamSummary {
@@ -437,6 +473,12 @@ fn stream_summary(
     let service_mean_ns = mean(&all.service_sum_ns);
     let response_mean_ns = mean(&all.response_sum_ns);
     let pick = |pick: fn(&StreamSummary) -> Option<Estimate>| estimates(repeats, pick);
+
+    let delays = all.response_sum_ns.iter().zip(&all.service_sum_ns);
+    let delay_sum_ns: Vec<f64> = delays.map(|(response, service)| response - service).collect();
+    let of_workers = |cpu_ns: &[f64], by: &[f64]| {
+        (!cpu_ns.is_empty()).then(|| Estimate::of_ratio(cpu_ns, by)).flatten()
+    };
 
     let outstanding = Estimate::of_ratio(&measured.outstanding_time_ns, &measured.length_ns);
     let backlog = Estimate::of_ratio(&measured.backlog_time_ns, &measured.length_ns);
@@ -476,7 +518,10 @@ fn stream_summary(
         outstanding_mean: with_repeats(outstanding, &pick(|s| s.outstanding_mean)),
         backlog_mean: with_repeats(backlog, &pick(|s| s.backlog_mean)),
         backlog_end: measured.backlog_end / repeat_count,
-        schedule_delay_mean_ns: response_mean_ns.zip(service_mean_ns).map(|(r, s)| r - s),
+        schedule_delay_mean_ns: with_repeats(
+            Estimate::of_ratio(&delay_sum_ns, &all.completed),
+            &pick(|s| s.schedule_delay_mean_ns),
+        ),
         overload: overload::judge(
             measured,
             spec.offered_rate,
@@ -485,10 +530,14 @@ fn stream_summary(
         little_service: little(outstanding_value, service_mean_ns),
         little_response: little(both_value, response_mean_ns),
         errors: errors(measured),
-        worker_cpu_ns_per_op: (completed > 0.0 && cpu.workers > 0)
-            .then(|| cpu.sum_ns as f64 / completed),
-        worker_busy_max: (window_ns > 0.0 && cpu.workers > 0)
-            .then(|| cpu.max_per_processor_ns / window_ns),
+        worker_cpu_ns_per_op: with_repeats(
+            of_workers(&cpu.together_ns, &all.completed),
+            &pick(|s| s.worker_cpu_ns_per_op),
+        ),
+        worker_busy_max: with_repeats(
+            of_workers(&cpu.busiest_ns, &measured.length_ns),
+            &pick(|s| s.worker_busy_max),
+        ),
         name: spec.name,
         queue_depth_total: spec.queue_depth_total,
         workers: spec.workers,
@@ -500,7 +549,7 @@ fn stream_summary(
 
 fn op_summary(
     name: &'static str,
-    ops: &Ops,
+    ops: &Ops<'_>,
     length_ns: &[f64],
     repeats: &[&OpSummary],
 ) -> OpSummary {
@@ -508,6 +557,7 @@ fn op_summary(
     let pick = |pick: fn(&OpSummary) -> Option<Estimate>| estimates(repeats, pick);
     let service_mean = Estimate::of_ratio(&ops.service_sum_ns, &ops.completed);
     let response_mean = Estimate::of_ratio(&ops.response_sum_ns, &ops.completed);
+    let (service_percentiles, response_percentiles) = percentiles_of(ops, length_ns.len(), repeats);
     OpSummary {
         name,
         completed: ops.completed_total(),
@@ -518,12 +568,38 @@ fn op_summary(
             &pick(|o| o.achieved_rate),
         ),
         throughput: with_repeats(Estimate::of_ratio(&ops.bytes, &seconds), &pick(|o| o.throughput)),
-        service: Times::of(&ops.service, with_repeats(service_mean, &pick(|o| o.service.mean_ns))),
+        service: Times::of(
+            &ops.service,
+            with_repeats(service_mean, &pick(|o| o.service.mean_ns)),
+            service_percentiles,
+        ),
         response: Times::of(
             &ops.response,
             with_repeats(response_mean, &pick(|o| o.response.mean_ns)),
+            response_percentiles,
         ),
     }
+}
+
+/// The percentiles of a summary: of the service times, and of the response times.
+fn percentiles_of(
+    ops: &Ops<'_>,
+    intervals: usize,
+    repeats: &[&OpSummary],
+) -> (Vec<Percentile>, Vec<Percentile>) {
+    let of = |whole, times: fn(&KindInterval) -> &Counts, own: fn(&OpSummary) -> &Times| {
+        let parts = ops.parts.iter().map(|(interval, part)| (*interval, times(part)));
+        let repeats: Vec<&[Percentile]> =
+            repeats.iter().map(|repeat| own(repeat).percentiles.as_slice()).collect();
+        percentiles(&FRACTIONS, whole, parts, intervals, &repeats)
+    };
+    let service = of(&ops.service, |part| &part.service, |o| &o.service);
+    // Where nothing waits before it is issued, both are the same.
+    if ops.service == ops.response && ops.service_sum_ns == ops.response_sum_ns {
+        return (service.clone(), service);
+    }
+    let response = of(&ops.response, |part| &part.response, |o| &o.response);
+    (service, response)
 }
 
 /// One number of each repeat that has it.
@@ -539,7 +615,7 @@ fn with_repeats(whole: Option<Estimate>, repeats: &[f64]) -> Option<Estimate> {
     }
 }
 
-fn errors(measured: &Measured) -> Vec<(OpKind, ErrorKind, u64)> {
+fn errors(measured: &Measured<'_>) -> Vec<(OpKind, ErrorKind, u64)> {
     let of_kind = |kind: OpKind| {
         let failed = &measured.kinds[kind as usize].failed;
         ErrorKind::ALL.into_iter().map(move |error| (kind, error, failed[error as usize]))

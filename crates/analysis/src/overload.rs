@@ -24,7 +24,7 @@ const GROWTH_MAX: f64 = 0.01;
 /// and by more than a hundredth of those due. `None` in a closed loop, and where the schedule was
 /// kept.
 pub(crate) fn judge(
-    measured: &Measured,
+    measured: &Measured<'_>,
     offered_rate: Option<f64>,
     queue_depth_total: u64,
 ) -> Option<Overload> {

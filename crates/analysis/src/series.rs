@@ -9,7 +9,7 @@ use metrics::run_record::RunRecord;
 use workload::op::OpKind;
 use workload::plan::Run;
 
-use crate::estimate::Percentile;
+use crate::percentile::Percentile;
 
 /// At most about this many points in a series (a phase more or less may add one).
 pub const POINTS_MAX: usize = 1_000;

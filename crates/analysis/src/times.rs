@@ -3,7 +3,8 @@
 
 use metrics::histogram::{Counts, bucket_high_ns, bucket_low_ns};
 
-use crate::estimate::{Estimate, Percentile, SAMPLES_ABOVE_MIN};
+use crate::estimate::{Estimate, SAMPLES_ABOVE_MIN};
+use crate::percentile::Percentile;
 
 /// The percentiles of every summary, as fractions.
 pub const FRACTIONS: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
@@ -44,9 +45,13 @@ pub struct DistributionRow {
 }
 
 impl Times {
-    /// Summarises `counts`; `mean_ns` carries the uncertainty that only the intervals or repeats
-    /// know.
-    pub(crate) fn of(counts: &Counts, mean_ns: Option<Estimate>) -> Times {
+    /// Summarises `counts`; `mean_ns` and the `percentiles` of [`FRACTIONS`] carry the uncertainty
+    /// that only the intervals or repeats know.
+    pub(crate) fn of(
+        counts: &Counts,
+        mean_ns: Option<Estimate>,
+        percentiles: Vec<Percentile>,
+    ) -> Times {
         let some = counts.total() > 0;
         Times {
             samples: counts.total(),
@@ -55,7 +60,7 @@ impl Times {
             max_ns: some.then_some(counts.max_ns),
             deviation_ns: deviation_ns(counts),
             over_range: counts.over_range,
-            percentiles: FRACTIONS.iter().map(|f| Percentile::of(counts, *f)).collect(),
+            percentiles,
             distribution: distribution(counts),
         }
     }

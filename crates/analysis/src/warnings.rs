@@ -6,8 +6,9 @@ use metrics::warning::{Explanation, Warning};
 use workload::op::OpKind;
 
 use crate::connections;
-use crate::estimate::{INTERVALS_MIN, Percentile, SAMPLES_ABOVE_MIN};
+use crate::estimate::{INTERVALS_MIN, SAMPLES_ABOVE_MIN};
 use crate::load_point::{Generator, LoadPoint, RunSummary, StreamSummary};
+use crate::percentile::Percentile;
 use crate::steadiness::{RepeatSteadiness, Steadiness, StreamSteadiness};
 use crate::wire::RunWire;
 
@@ -234,12 +235,14 @@ fn processors_busy(load_point: &LoadPoint, generator: Generator) -> Option<Warni
 
 fn of_stream_merged(summary: &StreamSummary) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    if let Some(busy) = summary.worker_busy_max.filter(|busy| *busy > BUSY_MAX) {
+    if let Some(busy) =
+        summary.worker_busy_max.map(|busy| busy.value).filter(|busy| *busy > BUSY_MAX)
+    {
         warnings.push(Warning::GeneratorBusy { busy });
     }
     let service_mean = summary.data.service.mean_ns.map(|mean| mean.value);
-    if let (Some(delay_mean_ns), Some(service_mean_ns)) =
-        (summary.schedule_delay_mean_ns, service_mean)
+    let delay_mean = summary.schedule_delay_mean_ns.map(|delay| delay.value);
+    if let (Some(delay_mean_ns), Some(service_mean_ns)) = (delay_mean, service_mean)
         && delay_mean_ns > DELAY_SHARE_MAX * service_mean_ns
     {
         warnings.push(Warning::ScheduleDelayHigh { delay_mean_ns, service_mean_ns });

@@ -4,6 +4,8 @@
 //! Everything later is computed from [`Measured`], so that one run, all repeats of a load point,
 //! one stream and all streams together are summarised by the same code.
 
+use std::sync::LazyLock;
+
 use metrics::histogram::{BUCKETS, Counts};
 use metrics::interval::{Interval, KindInterval, StreamInterval};
 use metrics::run_record::RunRecord;
@@ -34,11 +36,11 @@ pub(crate) fn with_warm_up(run: &RunRecord) -> Vec<&Interval> {
 
 /// What one stream (or all of them) did in a window.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Measured {
+pub(crate) struct Measured<'a> {
     /// Length of each interval, in nanoseconds.
     pub(crate) length_ns: Vec<f64>,
     /// By kind of operation.
-    pub(crate) kinds: [Ops; OpKind::COUNT],
+    pub(crate) kinds: [Ops<'a>; OpKind::COUNT],
     /// Time integral of the outstanding operations in each interval.
     pub(crate) outstanding_time_ns: Vec<f64>,
     /// Time integral of the backlog in each interval.
@@ -54,7 +56,7 @@ pub(crate) struct Measured {
 
 /// Operations of one kind, or of several together, in a window.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ops {
+pub(crate) struct Ops<'a> {
     /// Completions in each interval.
     pub(crate) completed: Vec<f64>,
     /// Bytes moved in each interval.
@@ -69,15 +71,21 @@ pub(crate) struct Ops {
     pub(crate) service: Counts,
     /// Response times of the whole window.
     pub(crate) response: Counts,
+    /// What both were added up of: the number of the interval, and what was counted in it.
+    pub(crate) parts: Vec<(u32, &'a KindInterval)>,
 }
 
-impl Measured {
+impl<'a> Measured<'a> {
     /// Adds up stream `stream` over `intervals`; `backlog_start` is the backlog when the first of
     /// them began.
-    pub(crate) fn of(intervals: &[&Interval], stream: usize, backlog_start: u64) -> Measured {
+    pub(crate) fn of(
+        intervals: &[&'a Interval],
+        stream: usize,
+        backlog_start: u64,
+    ) -> Measured<'a> {
         // A record that we did not make may lack a stream in an interval: nothing happened there.
-        let nothing = StreamInterval::default();
-        let of_stream = || intervals.iter().map(|i| i.streams.get(stream).unwrap_or(&nothing));
+        static NOTHING: LazyLock<StreamInterval> = LazyLock::new(StreamInterval::default);
+        let of_stream = || intervals.iter().map(|i| i.streams.get(stream).unwrap_or(&NOTHING));
         let backlog_end = of_stream().next_back().map_or(backlog_start, |s| s.backlog_end);
         Measured {
             length_ns: intervals.iter().map(|i| (i.end_ns - i.start_ns) as f64).collect(),
@@ -91,7 +99,7 @@ impl Measured {
     }
 
     /// Operations of the kinds chosen, together.
-    pub(crate) fn together(&self, kinds: &[OpKind]) -> Ops {
+    pub(crate) fn together(&self, kinds: &[OpKind]) -> Ops<'a> {
         let mut sum = self.kinds[kinds[0] as usize].clone();
         for kind in &kinds[1..] {
             sum.add_beside(&self.kinds[*kind as usize]);
@@ -100,7 +108,7 @@ impl Measured {
     }
 
     /// Adds another stream of the same run and window.
-    pub(crate) fn add_beside(&mut self, other: &Measured) {
+    pub(crate) fn add_beside(&mut self, other: &Measured<'a>) {
         for (ops, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             ops.add_beside(theirs);
         }
@@ -112,7 +120,7 @@ impl Measured {
     }
 
     /// Adds the same stream of another repeat, as if its window followed this one.
-    pub(crate) fn add_after(&mut self, other: &Measured) {
+    pub(crate) fn add_after(&mut self, other: &Measured<'a>) {
         self.length_ns.extend(&other.length_ns);
         for (ops, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             ops.add_after(theirs);
@@ -125,12 +133,15 @@ impl Measured {
     }
 }
 
-impl Ops {
-    fn of<'a>(intervals: impl Iterator<Item = &'a KindInterval>) -> Ops {
+impl<'a> Ops<'a> {
+    fn of(intervals: impl Iterator<Item = &'a KindInterval>) -> Ops<'a> {
         let mut ops = Ops::default();
         let mut service = CountsSum::default();
         let mut response = CountsSum::default();
-        for interval in intervals {
+        for (number, interval) in intervals.enumerate() {
+            if interval.completed > 0 {
+                ops.parts.push((number as u32, interval));
+            }
             ops.completed.push(interval.completed as f64);
             ops.bytes.push(interval.bytes as f64);
             ops.service_sum_ns.push(interval.service.sum_ns as f64);
@@ -156,15 +167,18 @@ impl Ops {
         self.failed.iter().sum()
     }
 
-    fn add_beside(&mut self, other: &Ops) {
+    fn add_beside(&mut self, other: &Ops<'a>) {
         add_each(&mut self.completed, &other.completed);
         add_each(&mut self.bytes, &other.bytes);
         add_each(&mut self.service_sum_ns, &other.service_sum_ns);
         add_each(&mut self.response_sum_ns, &other.response_sum_ns);
+        self.parts.extend(&other.parts);
         self.add_totals(other);
     }
 
-    fn add_after(&mut self, other: &Ops) {
+    fn add_after(&mut self, other: &Ops<'a>) {
+        let before = self.completed.len() as u32;
+        self.parts.extend(other.parts.iter().map(|(number, part)| (before + number, *part)));
         self.completed.extend(&other.completed);
         self.bytes.extend(&other.bytes);
         self.service_sum_ns.extend(&other.service_sum_ns);
@@ -172,7 +186,7 @@ impl Ops {
         self.add_totals(other);
     }
 
-    fn add_totals(&mut self, other: &Ops) {
+    fn add_totals(&mut self, other: &Ops<'a>) {
         for (count, theirs) in self.failed.iter_mut().zip(&other.failed) {
             *count += theirs;
         }

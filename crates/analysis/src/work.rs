@@ -89,7 +89,10 @@ impl Work {
             ),
             calls_per_op: per_op(all().map(|one| one.calls).sum()),
             rtt_ns: mean_of(
-                all().filter(|one| one.operations > 0).filter_map(|one| one.rtt_mean_ns),
+                all()
+                    .filter(|one| one.operations > 0)
+                    .filter_map(|one| one.rtt_mean_ns)
+                    .map(|rtt| rtt.value),
             ),
             retransmits_per_op: per_op(all().map(|one| one.retransmits).sum()),
             dispersion: mean_of(dispersions.iter().copied()),
@@ -141,7 +144,7 @@ fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 /// The index of dispersion of counts (Cox and Lewis, "The Statistical Analysis of Series of
 /// Events", 1966, section 4.5): 1 for a Poisson process whatever the interval's length.
-pub(crate) fn dispersion(measured: &RunMeasured) -> Option<f64> {
+pub(crate) fn dispersion(measured: &RunMeasured<'_>) -> Option<f64> {
     let counts = measured.total().together(&OpKind::ALL).completed;
     let n = counts.len();
     let mean = counts.iter().sum::<f64>() / n as f64;

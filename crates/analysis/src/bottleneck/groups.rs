@@ -182,7 +182,7 @@ fn point(index: usize, load_point: &LoadPoint) -> Option<Point> {
         throughput: total.data.throughput.map_or(0.0, |throughput| throughput.value),
         service_s: total.data.service.mean_ns?.value / 1e9,
         outstanding: total.outstanding_mean.map_or(0.0, |mean| mean.value),
-        worker_busy: total.worker_busy_max,
+        worker_busy: total.worker_busy_max.map(|busy| busy.value),
         cpu_used: load_point.merged.cpu_used.map(|used| used.value),
         overloaded: load_point.merged.streams.iter().any(|stream| stream.overload.is_some()),
         calls_outstanding: load_point.work.calls_outstanding,

@@ -8,8 +8,8 @@ use workload::plan::{Run, Stream};
 use super::facts::{self, Fact};
 use super::figure::Figure;
 use super::plan_keys;
-use crate::estimate::Percentile;
 use crate::load_point::by_load_point;
+use crate::percentile::Percentile;
 use crate::window::{self, Measured, Ops};
 
 /// A window is cut into at most this many batches where a run stands alone. About thirty are enough
@@ -134,18 +134,17 @@ fn caveats(record: &ExperimentRecord) -> Vec<String> {
 
 fn point(records: &[&RunRecord]) -> PointSide {
     let run = &records[0].run;
-    let windows: Vec<Batches> =
+    let windows: Vec<Batches<'_>> =
         records.iter().map(|record| Batches::of(record)).filter(|b| !b.is_empty()).collect();
     let single = windows.len() == 1;
-    let wholes: Vec<Window> = windows.iter().map(Batches::whole).collect();
+    let wholes: Vec<Window<'_>> = windows.iter().map(Batches::whole).collect();
     let subjects = subjects(run, &wholes)
         .into_iter()
         .map(|(stream, kinds, name)| {
-            let of_subject = |window: &Window| window.part(stream, kinds);
-            let repeats: Vec<Part> = wholes.iter().map(of_subject).collect();
+            let repeats: Vec<Part<'_>> = wholes.iter().map(|w| w.part(stream, kinds)).collect();
             // Of a run that stands alone: how it changes within itself.
             let alone = windows.iter().filter(|_| single).flat_map(|run| &run.windows);
-            let batches: Vec<Part> = alone.map(of_subject).collect();
+            let batches: Vec<Part<'_>> = alone.map(|w| w.part(stream, kinds)).collect();
             let sample = |(figure, main): (Figure, bool)| {
                 let values: Vec<Option<f64>> =
                     repeats.iter().map(|part| part.value(figure)).collect();
@@ -234,25 +233,25 @@ fn figures(run: &Run, stream: Option<usize>, kinds: &[OpKind]) -> Vec<(Figure, b
 }
 
 /// A window, or a part of it, added up.
-struct Window {
-    streams: Vec<Measured>,
-    total: Measured,
+struct Window<'a> {
+    streams: Vec<Measured<'a>>,
+    total: Measured<'a>,
     cpu_ns: f64,
 }
 
 /// The window of one run in pieces that follow each other.
-struct Batches {
-    windows: Vec<Window>,
+struct Batches<'a> {
+    windows: Vec<Window<'a>>,
 }
 
-impl Batches {
-    fn of(record: &RunRecord) -> Batches {
+impl<'a> Batches<'a> {
+    fn of(record: &'a RunRecord) -> Batches<'a> {
         let intervals = window::measured(record);
         let size = intervals.len().div_ceil(BATCHES_MAX).max(1);
         let windows = intervals
             .chunks(size)
             .map(|chunk| {
-                let streams: Vec<Measured> =
+                let streams: Vec<Measured<'_>> =
                     (0..record.run.streams.len()).map(|s| Measured::of(chunk, s, 0)).collect();
                 let cpu_ns: u64 =
                     chunk.iter().map(|i| i.process_user_ns + i.process_system_ns).sum();
@@ -266,7 +265,7 @@ impl Batches {
         self.windows.is_empty()
     }
 
-    fn whole(&self) -> Window {
+    fn whole(&self) -> Window<'a> {
         let mut windows = self.windows.iter();
         let first = windows.next().expect("windows without intervals are left out");
         let mut streams = first.streams.clone();
@@ -281,7 +280,7 @@ impl Batches {
     }
 }
 
-fn together(streams: &[Measured]) -> Measured {
+fn together<'a>(streams: &[Measured<'a>]) -> Measured<'a> {
     let mut total = streams[0].clone();
     for stream in &streams[1..] {
         total.add_beside(stream);
@@ -289,13 +288,13 @@ fn together(streams: &[Measured]) -> Measured {
     total
 }
 
-impl Window {
+impl<'a> Window<'a> {
     fn completed(&self, kinds: &[OpKind]) -> f64 {
         kinds.iter().map(|kind| self.total.kinds[*kind as usize].completed_total() as f64).sum()
     }
 
     /// What figures about some operations of a stream, or of all streams, are made of.
-    fn part(&self, stream: Option<usize>, kinds: &[OpKind]) -> Part {
+    fn part(&self, stream: Option<usize>, kinds: &[OpKind]) -> Part<'a> {
         let measured = stream.map_or(&self.total, |s| &self.streams[s]);
         Part {
             ops: measured.together(kinds),
@@ -307,8 +306,8 @@ impl Window {
 }
 
 /// Some operations in a window.
-struct Part {
-    ops: Ops,
+struct Part<'a> {
+    ops: Ops<'a>,
     seconds: f64,
     /// Of the whole process.
     cpu_ns: f64,
@@ -316,7 +315,7 @@ struct Part {
     completed_by_all: f64,
 }
 
-impl Part {
+impl Part<'_> {
     /// The figure; `None` where nothing was measured of it.
     fn value(&self, figure: Figure) -> Option<f64> {
         let sum = |values: &[f64]| values.iter().sum::<f64>();

@@ -8,6 +8,7 @@
 //! parameters are found (`least_squares`).
 
 mod least_squares;
+pub mod line;
 pub mod model;
 pub mod queueing;
 

@@ -339,7 +339,7 @@ fn tried(load_point: usize, point: &LoadPoint) -> Option<Tried> {
         throughput: total.data.throughput?,
         response_ns: total.data.response.mean_ns?,
         runs: point.runs.iter().filter(|run| run.summary.intervals > 0).count() as u32,
-        worker_busy: total.worker_busy_max,
+        worker_busy: total.worker_busy_max.map(|busy| busy.value),
     })
 }
 

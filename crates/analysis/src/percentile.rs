@@ -1,0 +1,311 @@
+//! A percentile of times with its 95 % interval, or the statement that too few samples stand behind
+//! it.
+//!
+//! Inside one window the interval is Woodruff's: at the percentile's value, the share of operations
+//! above it is a ratio of two sums over intervals, as every mean is, so it has the uncertainty of a
+//! ratio estimator with the effective number of intervals. The percentiles at the ends of that
+//! share's interval are the ends of the percentile's. Operations of one interval need not be
+//! independent for that, which a rank's binomial interval would assume: a stall delays many
+//! operations at once.
+//!
+//! Sources: Woodruff, "Confidence intervals for medians and other position measures", J. American
+//! Statistical Association 47, 1952; Cochran, "Sampling Techniques", 3rd ed. 1977, 6.3.
+
+use metrics::histogram::{Counts, bucket_of};
+
+use crate::estimate::{Estimate, Method, SAMPLES_ABOVE_MIN};
+
+/// A percentile of times, or the statement that too few samples stand behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percentile {
+    /// The share of samples that do not exceed the value, 0 to 1.
+    pub fraction: f64,
+    /// The time in nanoseconds; `None` where fewer than [`SAMPLES_ABOVE_MIN`] samples lie above.
+    pub value_ns: Option<u64>,
+    /// How many samples lie above.
+    pub samples_above: u64,
+    /// The ends of its 95 % interval, in nanoseconds; `None` where there is too little to tell.
+    pub interval_ns: Option<[f64; 2]>,
+    /// How many independent samples the interval rests on: intervals, or repeats.
+    pub samples: f64,
+    /// How the interval was made.
+    pub method: Method,
+}
+
+impl Percentile {
+    /// The percentile of what `counts` holds, without an interval.
+    pub fn of(counts: &Counts, fraction: f64) -> Percentile {
+        let samples_above = counts.samples_above(fraction);
+        let value_ns =
+            counts.percentile_ns(fraction).filter(|_| samples_above >= SAMPLES_ABOVE_MIN);
+        Percentile {
+            fraction,
+            value_ns,
+            samples_above,
+            interval_ns: None,
+            samples: 0.0,
+            method: Method::Unknown,
+        }
+    }
+
+    /// The same, with the uncertainty that the differences between the repeats' own values show.
+    fn between_repeats(self, repeats: &[f64]) -> Percentile {
+        let Some(value_ns) = self.value_ns.filter(|_| repeats.len() > 1) else { return self };
+        let estimate = Estimate::between_repeats(value_ns as f64, repeats);
+        let ends = |half: f64| [(estimate.value - half).max(0.0), estimate.value + half];
+        Percentile {
+            interval_ns: estimate.uncertainty.map(ends),
+            samples: estimate.samples,
+            method: estimate.method,
+            ..self
+        }
+    }
+}
+
+/// The percentiles of `fractions`, ascending, of a window: `whole` is the sum of `parts`, each with
+/// the number of its interval, below `intervals`. Where `repeats` has the same of several repeats,
+/// the intervals come from their differences.
+pub(crate) fn percentiles<'a>(
+    fractions: &[f64],
+    whole: &Counts,
+    parts: impl Iterator<Item = (u32, &'a Counts)>,
+    intervals: usize,
+    repeats: &[&[Percentile]],
+) -> Vec<Percentile> {
+    let found: Vec<Percentile> = fractions.iter().map(|f| Percentile::of(whole, *f)).collect();
+    if repeats.len() > 1 {
+        let of_repeats = |place: usize| -> Vec<f64> {
+            let own = repeats.iter().filter_map(|repeat| repeat.get(place)?.value_ns);
+            own.map(|ns| ns as f64).collect()
+        };
+        let each = found.into_iter().enumerate();
+        return each.map(|(place, p)| p.between_repeats(&of_repeats(place))).collect();
+    }
+    let above = Above::of(&found, parts, intervals);
+    let each = found.into_iter().enumerate();
+    each.map(|(place, percentile)| within_window(percentile, whole, &above, place)).collect()
+}
+
+/// In each interval, how many operations took longer than each percentile.
+struct Above {
+    /// `counts[percentile][interval]`.
+    counts: Vec<Vec<f64>>,
+    /// `totals[interval]`.
+    totals: Vec<f64>,
+}
+
+impl Above {
+    fn of<'a>(
+        found: &[Percentile],
+        parts: impl Iterator<Item = (u32, &'a Counts)>,
+        intervals: usize,
+    ) -> Above {
+        // A percentile without a number asks nothing.
+        let bucket = |p: &Percentile| p.value_ns.map_or(u32::MAX, bucket_of);
+        let buckets: Vec<u32> = found.iter().map(bucket).collect();
+        let mut counts = vec![vec![0.0; intervals]; found.len()];
+        let mut totals = vec![0.0; intervals];
+        for (interval, part) in parts {
+            let interval = interval as usize;
+            // From the longest down: each percentile in turn has everything above it.
+            let mut above = part.over_range;
+            let mut rows = part.buckets.iter().rev().peekable();
+            for (place, bucket) in buckets.iter().enumerate().rev() {
+                while let Some((_, count)) = rows.next_if(|(longer, _)| longer > bucket) {
+                    above += count;
+                }
+                counts[place][interval] += above as f64;
+            }
+            totals[interval] += (above + rows.map(|(_, count)| count).sum::<u64>()) as f64;
+        }
+        Above { counts, totals }
+    }
+}
+
+fn within_window(found: Percentile, whole: &Counts, above: &Above, place: usize) -> Percentile {
+    if found.value_ns.is_none() {
+        return found;
+    }
+    let Some(share) = Estimate::of_ratio(&above.counts[place], &above.totals) else { return found };
+    let interval_ns = share.uncertainty.and_then(|half| ends(found.fraction, half, whole));
+    let method = if interval_ns.is_some() { share.method } else { Method::Unknown };
+    Percentile { interval_ns, samples: share.samples, method, ..found }
+}
+
+/// The percentiles at both ends of a share's interval; nothing where the upper one lies beyond the
+/// last sample but one, because then nothing bounds it.
+fn ends(fraction: f64, half: f64, whole: &Counts) -> Option<[f64; 2]> {
+    let high = fraction + half;
+    if high >= 1.0 || whole.samples_above(high) == 0 {
+        return None;
+    }
+    let low = whole.percentile_ns((fraction - half).max(0.0))?;
+    Some([low as f64, whole.percentile_ns(high)? as f64])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draws::Draws;
+    use crate::times::FRACTIONS;
+
+    fn counted(times: &[u64]) -> Counts {
+        let mut counts = Counts::default();
+        for time_ns in times {
+            counts.merge(&Counts {
+                buckets: vec![(bucket_of(*time_ns), 1)],
+                over_range: 0,
+                sum_ns: u128::from(*time_ns),
+                min_ns: *time_ns,
+                max_ns: *time_ns,
+            });
+        }
+        counts
+    }
+
+    fn of_parts(parts: &[Counts], fractions: &[f64]) -> Vec<Percentile> {
+        let mut whole = Counts::default();
+        parts.iter().for_each(|part| whole.merge(part));
+        let numbered = parts.iter().enumerate().map(|(n, part)| (n as u32, part));
+        percentiles(fractions, &whole, numbered, parts.len(), &[])
+    }
+
+    #[test]
+    fn a_percentile_with_nine_samples_above_is_not_a_number() {
+        let counts = |total: u64| Counts {
+            buckets: vec![(100, total)],
+            over_range: 0,
+            sum_ns: u128::from(total) * 100,
+            min_ns: 100,
+            max_ns: 100,
+        };
+        let few = Percentile::of(&counts(900), 0.99);
+        assert_eq!((few.samples_above, few.value_ns), (9, None));
+        let enough = Percentile::of(&counts(1000), 0.99);
+        assert_eq!((enough.samples_above, enough.value_ns), (10, Some(100)));
+        assert_eq!(Percentile::of(&Counts::default(), 0.5).value_ns, None);
+    }
+
+    #[test]
+    fn the_interval_of_a_median_is_that_of_the_share_above_it() {
+        // Five intervals with the times 1 to 100 ns; a fifth of each above 80, but in the first
+        // 10 of its 20 lie above the median of 50, in the others 8, 12, 9, 11.
+        let interval = |above: u64, from: u64| -> Counts {
+            let low = (0..20 - above).map(|n| 1 + (from * 7 + n * 3) % 50);
+            let high = (0..above).map(|n| 51 + (from * 11 + n * 5) % 50);
+            counted(&low.chain(high).collect::<Vec<u64>>())
+        };
+        let parts = [10, 8, 12, 9, 11].map(|above| interval(above, above));
+        let median = of_parts(&parts, &[0.5])[0];
+        let value = median.value_ns.unwrap();
+        assert!((45..=55).contains(&value), "{value}");
+        // Residuals 0 -2 2 -1 1: mean square 2; n' = 5; half-width 2.776445 * sqrt(2 / 4) / 20.
+        let half = 2.776_445 * (0.5_f64).sqrt() / 20.0;
+        let mut whole = Counts::default();
+        parts.iter().for_each(|part| whole.merge(part));
+        let low = whole.percentile_ns(0.5 - half).unwrap() as f64;
+        let high = whole.percentile_ns(0.5 + half).unwrap() as f64;
+        assert_eq!(median.interval_ns, Some([low, high]));
+        assert_eq!((median.method, median.samples), (Method::Intervals, 5.0));
+    }
+
+    #[test]
+    fn what_has_no_spread_few_intervals_or_nothing_above_has_the_interval_it_can_have() {
+        let same = counted(&[100; 200]);
+        let six = of_parts(&vec![same.clone(); 6], &[0.5, 0.99, 0.9999]);
+        assert_eq!(six[0].interval_ns, Some([100.0, 100.0]));
+        assert_eq!(six[1].interval_ns, Some([100.0, 100.0]));
+        assert_eq!((six[2].value_ns, six[2].interval_ns), (None, None), "too few above");
+        let four = of_parts(&vec![same.clone(); 4], &[0.5]);
+        assert_eq!((four[0].interval_ns, four[0].method), (None, Method::Unknown));
+        // All that is above lies in one interval: how much there is of it nobody knows.
+        let mut stalled = vec![same; 6];
+        stalled[3].merge(&counted(&[900; 11]));
+        assert_eq!(of_parts(&stalled, &[0.99])[0].interval_ns, None);
+    }
+
+    #[test]
+    fn repeats_give_a_percentile_the_interval_of_their_own_values() {
+        let whole = counted(&[100; 40]);
+        let of = |value_ns: u64| {
+            [Percentile { value_ns: Some(value_ns), ..Percentile::of(&whole, 0.5) }]
+        };
+        let repeats = [of(98), of(100), of(102)];
+        let repeats: Vec<&[Percentile]> = repeats.iter().map(|one| one.as_slice()).collect();
+        let found = percentiles(&[0.5], &whole, std::iter::empty(), 0, &repeats)[0];
+        // s = 2, t(2) = 4.302653, 4.302653 * 2 / sqrt(3) = 4.968275.
+        let [low, high] = found.interval_ns.unwrap();
+        assert!((low - 95.031_725).abs() < 1e-5 && (high - 104.968_275).abs() < 1e-5);
+        assert_eq!((found.method, found.samples), (Method::Repeats, 3.0));
+    }
+
+    /// How often the 95 % intervals of p50, p90 and p99 hold the truth, in percent of those that are
+    /// given, and how often they are given. `level` is the logarithm of what the times of an
+    /// interval are multiplied with, in 0.3; `truth` the true percentiles in nanoseconds.
+    fn coverage(
+        trials: u32,
+        per_interval: u32,
+        truth: [f64; 3],
+        level: impl Fn(&mut Draws, f64) -> f64,
+    ) -> [(f64, f64); 3] {
+        let mut draws = Draws::new(11);
+        let mut held = [(0.0, 0.0); 3];
+        for _ in 0..trials {
+            let mut state = draws.normal();
+            let parts: Vec<Counts> = (0..20)
+                .map(|_| {
+                    state = level(&mut draws, state);
+                    let scale = 1e6 * (0.3 * state).exp();
+                    let mut time = || (-draws.uniform().ln() * scale) as u64 + 1;
+                    let mut times: Vec<u64> = (0..per_interval).map(|_| time()).collect();
+                    times.sort_unstable();
+                    let mut counts = Counts { min_ns: times[0], ..Counts::default() };
+                    counts.max_ns = times[times.len() - 1];
+                    for time in times {
+                        match counts.buckets.last_mut() {
+                            Some(last) if last.0 == bucket_of(time) => last.1 += 1,
+                            _ => counts.buckets.push((bucket_of(time), 1)),
+                        }
+                    }
+                    counts
+                })
+                .collect();
+            let found = of_parts(&parts, &FRACTIONS[..3]);
+            for ((held, percentile), truth) in held.iter_mut().zip(found).zip(truth) {
+                // A bucket is a thousandth wide.
+                let inside = |[low, high]: [f64; 2]| low * 0.999 <= truth && truth <= high * 1.001;
+                if let Some(ends) = percentile.interval_ns {
+                    held.0 += f64::from(u32::from(inside(ends)));
+                    held.1 += 1.0;
+                }
+            }
+        }
+        held.map(|(held, given)| (100.0 * held / given, 100.0 * given / f64::from(trials)))
+    }
+
+    #[test]
+    fn the_interval_of_a_percentile_holds_the_truth_in_95_of_100() {
+        // Independent exponential times of 1 ms.
+        let truth = [0.5f64, 0.9, 0.99].map(|f| -(1.0 - f).ln() * 1e6);
+        let held = coverage(500, 100, truth, |_, _| 0.0);
+        let good = |(held, given): &(f64, f64)| (92.0..=98.5).contains(held) && *given > 95.0;
+        assert!(held.iter().all(good), "{held:?}");
+    }
+
+    #[test]
+    fn operations_of_one_interval_may_be_slow_together() {
+        // The level wanders from interval to interval: a lognormal mixture of exponentials. Its
+        // percentiles come from a long series of the same draws.
+        let mut draws = Draws::new(5);
+        let mut all: Vec<f64> = (0..200_000)
+            .map(|_| {
+                let scale = 1e6 * (0.3 * draws.normal()).exp();
+                -draws.uniform().ln() * scale
+            })
+            .collect();
+        all.sort_by(f64::total_cmp);
+        let truth = [0.5, 0.9, 0.99].map(|f| all[(f * all.len() as f64) as usize]);
+        let held = coverage(500, 100, truth, |draws, _| draws.normal());
+        assert!(held.iter().all(|(held, _)| (92.0..=98.5).contains(held)), "{held:?}");
+    }
+}
