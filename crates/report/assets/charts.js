@@ -7,8 +7,10 @@
   const asked = document.documentElement.dataset.theme;
   const darkness = window.matchMedia("(prefers-color-scheme: dark)");
   const printing = window.matchMedia("print");
-  // Inner width of A4 with the page's margins, in CSS pixels.
+  // Inner width of A4 with the page's margins, in CSS pixels, and the heights of charts there (report.css has the same).
   const printWidth = 670;
+  const printHeight = (node) =>
+    node.classList.contains("tall") ? 430 : 270 + (parseInt(node.style.getPropertyValue("--higher"), 10) || 0);
   let onPaper = asked === "print";
   // Each chart that is drawn, with the look it was drawn in.
   const drawn = new Map();
@@ -36,14 +38,34 @@
     };
   }
 
+  // The intervals of a line as one shape, drawn with its first point: x, y, low, high of each.
+  function band(params, api) {
+    if (params.context.drawn) return null;
+    params.context.drawn = true;
+    const places = [...Array(params.dataInsideLength).keys()];
+    const edge = (dimension) =>
+      places.map((place) => {
+        const value = api.value(dimension, place);
+        // Below what a logarithmic axis has, it is cut off by the frame.
+        return api.coord([api.value(0, place), value > 0 ? value : api.value(1, place) * 1e-6]);
+      });
+    const points = [...edge(3), ...edge(2).reverse()];
+    return { type: "polygon", shape: { points }, style: { fill: api.visual("color"), opacity: 0.2 } };
+  }
+
   function textColour() {
     return getComputedStyle(document.body).color;
   }
 
   // What JSON cannot carry: the functions that series name.
-  function completed(option) {
+  function completed(option, look) {
+    // A legend of many rows has no room on a telephone: there it is leafed through.
+    if (option.legend) option.legend.type = look.width < 480 ? "scroll" : "plain";
+    // Nobody slides on paper.
+    if (option.dataZoom) option.dataZoom[0].show = !look.paper;
     for (const series of option.series) {
       if (series.renderItem === "interval") series.renderItem = interval;
+      if (series.renderItem === "band") series.renderItem = band;
     }
     return option;
   }
@@ -51,14 +73,15 @@
   function wantedLook(node) {
     const paper = onPaper || printing.matches;
     const dark = asked === "dark" || (asked === "auto" && darkness.matches);
-    return { dark: dark && !paper, width: paper ? printWidth : node.clientWidth };
+    if (paper) return { paper, dark: false, width: printWidth, height: printHeight(node) };
+    return { paper, dark, width: node.clientWidth, height: node.clientHeight };
   }
 
   function draw(node, look) {
     drawn.get(node)?.chart.dispose();
     const theme = look.dark ? themes.dark : themes.light;
-    const chart = echarts.init(node, theme, { renderer: "svg", width: look.width });
-    chart.setOption(completed(options[node.dataset.chart]));
+    const chart = echarts.init(node, theme, { renderer: "svg", width: look.width, height: look.height });
+    chart.setOption(completed(options[node.dataset.chart], look));
     // At once, not with the next frame: a page that is being printed has none.
     chart.getZr().flush();
     drawn.set(node, { chart, look });
@@ -71,7 +94,7 @@
       if (node.closest("details:not([open])")) continue;
       const look = wantedLook(node);
       const had = drawn.get(node)?.look;
-      if (had?.dark !== look.dark || had?.width !== look.width) draw(node, look);
+      if (had?.dark !== look.dark || had?.width !== look.width || had?.height !== look.height) draw(node, look);
     }
   }
 
@@ -110,9 +133,15 @@
     const node = button.closest("figure").querySelector("[data-chart]");
     button.addEventListener("click", () => save(node, button.dataset.save));
   }
-  if (asked === "print") {
-    for (const details of document.querySelectorAll("details:not(.numbers)")) details.open = true;
+  // What is folded on the screen and stands open on paper.
+  const folded = [];
+  function unfold() {
+    for (const details of document.querySelectorAll("details[data-paper]:not([open])")) {
+      details.open = true;
+      folded.push(details);
+    }
   }
+  if (asked === "print") unfold();
   for (const details of document.querySelectorAll("details")) {
     details.addEventListener("toggle", refresh);
   }
@@ -121,10 +150,12 @@
   window.addEventListener("resize", refresh);
   window.addEventListener("beforeprint", () => {
     onPaper = true;
+    unfold();
     refresh();
   });
   window.addEventListener("afterprint", () => {
     onPaper = asked === "print";
+    if (!onPaper) for (const details of folded.splice(0)) details.open = false;
     refresh();
   });
   refresh();

@@ -43,7 +43,7 @@ pub(crate) fn cells(connection: &ConnectionSummary) -> [String; COLUMNS] {
         printed(connection.rate, plain),
         printed(connection.throughput, mib),
         printed(connection.outstanding_mean, plain),
-        connection.rtt_mean_ns.map_or(NONE.to_owned(), us),
+        printed(connection.rtt_mean_ns, us),
         again,
     ]
 }
@@ -58,7 +58,7 @@ pub(crate) fn most_loaded(findings: &Findings) -> Option<&LoadPoint> {
     findings.load_points.iter().filter(several).max_by(|a, b| rate(a).total_cmp(&rate(b)))
 }
 
-const CSV_COLUMNS: [&str; 22] = [
+const CSV_COLUMNS: [&str; 23] = [
     "experiment_id",
     "load_point",
     "variant",
@@ -77,6 +77,7 @@ const CSV_COLUMNS: [&str; 22] = [
     "outstanding_mean_calls",
     "outstanding_mean_uncertainty_calls",
     "rtt_mean_ns",
+    "rtt_mean_uncertainty_ns",
     "retransmits",
     "reconnects",
     "replays",
@@ -117,7 +118,8 @@ pub fn write_csv(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
                     value(connection.throughput),
                     value(outstanding),
                     number(outstanding.and_then(|estimate| estimate.uncertainty)),
-                    number(connection.rtt_mean_ns),
+                    value(connection.rtt_mean_ns),
+                    number(connection.rtt_mean_ns.and_then(|estimate| estimate.uncertainty)),
                     connection.retransmits.to_string(),
                     connection.reconnects.to_string(),
                     connection.replays.to_string(),

@@ -13,7 +13,7 @@ use analysis::times::Times;
 use crate::number::{exported, percentile_name};
 
 /// Names of the columns, in order: an export without results has them too.
-const COLUMNS: [&str; 56] = [
+const COLUMNS: [&str; 79] = [
     "experiment_id",
     "load_point",
     "variant",
@@ -40,20 +40,40 @@ const COLUMNS: [&str; 56] = [
     "response_mean_uncertainty_ns",
     "response_min_ns",
     "response_p50_ns",
+    "response_p50_low_ns",
+    "response_p50_high_ns",
     "response_p90_ns",
+    "response_p90_low_ns",
+    "response_p90_high_ns",
     "response_p99_ns",
+    "response_p99_low_ns",
+    "response_p99_high_ns",
     "response_p99_9_ns",
+    "response_p99_9_low_ns",
+    "response_p99_9_high_ns",
     "response_p99_99_ns",
+    "response_p99_99_low_ns",
+    "response_p99_99_high_ns",
     "response_max_ns",
     "service_samples",
     "service_mean_ns",
     "service_mean_uncertainty_ns",
     "service_min_ns",
     "service_p50_ns",
+    "service_p50_low_ns",
+    "service_p50_high_ns",
     "service_p90_ns",
+    "service_p90_low_ns",
+    "service_p90_high_ns",
     "service_p99_ns",
+    "service_p99_low_ns",
+    "service_p99_high_ns",
     "service_p99_9_ns",
+    "service_p99_9_low_ns",
+    "service_p99_9_high_ns",
     "service_p99_99_ns",
+    "service_p99_99_low_ns",
+    "service_p99_99_high_ns",
     "service_max_ns",
     "outstanding_mean_ops",
     "outstanding_mean_uncertainty_ops",
@@ -61,11 +81,14 @@ const COLUMNS: [&str; 56] = [
     "backlog_mean_uncertainty_ops",
     "backlog_end_ops",
     "schedule_delay_mean_ns",
+    "schedule_delay_mean_uncertainty_ns",
     "overloaded",
     "process_cpu_ns_per_op",
     "process_cpu_uncertainty_ns_per_op",
     "worker_cpu_ns_per_op",
+    "worker_cpu_uncertainty_ns_per_op",
     "worker_busy_max_fraction",
+    "worker_busy_max_uncertainty_fraction",
     "little_service_mismatch_fraction",
     "little_response_mismatch_fraction",
     "errors",
@@ -118,6 +141,9 @@ impl Line {
         for percentile in &times.percentiles {
             let fraction = percentile_name(percentile.fraction).replace('.', "_");
             self.maybe(&format!("{name}_{fraction}_ns"), percentile.value_ns);
+            let [low, high] = percentile.interval_ns.map_or([None; 2], |ends| ends.map(Some));
+            self.number(&format!("{name}_{fraction}_low_ns"), low);
+            self.number(&format!("{name}_{fraction}_high_ns"), high);
         }
         self.maybe(&format!("{name}_max_ns"), times.max_ns);
     }
@@ -179,11 +205,11 @@ fn line(place: &Place<'_>, summary: &Summary, stream: &StreamSummary, ops: &OpSu
     line.estimate("outstanding_mean", "_ops", stream.outstanding_mean);
     line.estimate("backlog_mean", "_ops", stream.backlog_mean);
     line.text("backlog_end_ops", stream.backlog_end);
-    line.number("schedule_delay_mean_ns", stream.schedule_delay_mean_ns);
+    line.estimate("schedule_delay_mean", "_ns", stream.schedule_delay_mean_ns);
     line.text("overloaded", stream.overload.is_some());
     line.estimate("process_cpu", "_ns_per_op", summary.cpu_ns_per_op);
-    line.number("worker_cpu_ns_per_op", stream.worker_cpu_ns_per_op);
-    line.number("worker_busy_max_fraction", stream.worker_busy_max);
+    line.estimate("worker_cpu", "_ns_per_op", stream.worker_cpu_ns_per_op);
+    line.estimate("worker_busy_max", "_fraction", stream.worker_busy_max);
     line.number("little_service_mismatch_fraction", stream.little_service.map(|l| l.mismatch));
     line.number("little_response_mismatch_fraction", stream.little_response.map(|l| l.mismatch));
     let errors = stream.errors.iter().filter(|(kind, _, _)| match ops.name {

@@ -2,8 +2,9 @@
 
 use analysis::Findings;
 use analysis::curve::Curve;
-use analysis::estimate::{Estimate, Percentile};
+use analysis::estimate::Estimate;
 use analysis::load_point::{LoadPoint, OpSummary, StreamSummary, Summary};
+use analysis::percentile::Percentile;
 
 use crate::number::{NONE, TOO_FEW, half_width, mib, ms, plain, us};
 

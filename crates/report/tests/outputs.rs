@@ -330,7 +330,7 @@ fn the_experiment_is_folded_into_the_page_beside_the_command_that_repeats_it() {
     assert_eq!(page.matches("stream.&lt;main&gt;").count(), 1, "once, escaped");
     assert!(!page.contains("<th scope=\"row\">experiment.text"), "not in the environment");
     let again = page.split_once("id=\"again\"").expect("the section is there").1;
-    assert!(again.contains("<details><summary>The experiment</summary>"));
+    assert!(again.contains("<details data-paper><summary>The experiment</summary>"));
 }
 
 #[test]

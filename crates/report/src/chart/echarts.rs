@@ -5,11 +5,10 @@ use serde_json::{Value, json};
 
 use super::svg::words::width;
 use super::theme::{DARK, HEAT, LIGHT, Palette};
-use super::{Axis, Chart, Panel, Point, Scale, Series, Shape, Stroke, round};
+use super::{Axis, Chart, Panel, Point, Scale, Series, Shape, Stroke, band, round};
 
-/// Rows of a legend up to which it stands whole; a longer one is leafed through, which paper
-/// cannot.
-const LEGEND_ROWS_MAX: usize = 5;
+/// Rows of a legend that a chart has room for; each further one makes it higher.
+const LEGEND_ROWS: usize = 2;
 /// Names of an axis up to which each is shown.
 const NAMES_SHOWN_MAX: usize = 12;
 /// Width of a chart beside another one, in pixels: what a legend has room in.
@@ -119,8 +118,8 @@ pub(crate) fn option(chart: &Chart) -> Value {
             "text": ["many operations", "few"], "inRange": { "color": HEAT }, "itemHeight": 160,
         });
     } else {
-        let form = if legend_rows(&names) > LEGEND_ROWS_MAX { "scroll" } else { "plain" };
-        option["legend"] = json!({ "type": form, "top": 0, "left": 0, "right": 0, "data": names });
+        option["legend"] =
+            json!({ "type": "plain", "top": 0, "left": 0, "right": 0, "data": names });
     }
     if several {
         let all: Vec<usize> = (0..chart.panels.len()).collect();
@@ -152,13 +151,17 @@ fn legend_rows(names: &[&str]) -> usize {
     rows
 }
 
+/// Pixels by which a chart is higher than others because of its legend.
+pub(crate) fn legend_height(chart: &Chart) -> usize {
+    let beyond = legend_rows(&chart.names()).saturating_sub(LEGEND_ROWS);
+    if chart.panels.len() > 1 { 0 } else { LEGEND_ROW * beyond }
+}
+
 fn grid(chart: &Chart, number: usize, names: &[&str]) -> Value {
     let right = if chart.panels[number].right.is_some() { 84 } else { 32 };
     let mut grid = json!({ "left": 96, "right": right, "outerBoundsMode": "none" });
     if chart.panels.len() == 1 {
-        // A legend that is leafed through has one row.
-        let rows = Some(legend_rows(names)).filter(|rows| *rows <= LEGEND_ROWS_MAX).unwrap_or(1);
-        grid["top"] = json!(24 + LEGEND_ROW * rows.max(2));
+        grid["top"] = json!(24 + LEGEND_ROW * legend_rows(names).max(LEGEND_ROWS));
         grid["bottom"] = json!(48);
     } else {
         // Below the legend, above the slider.
@@ -236,20 +239,38 @@ fn of_series(panel: &Panel, series: &Series, names: &[&str], (x, y): (usize, usi
         panel.x.scale.has(point.x) && point.y.is_none_or(|value| y_scale.has(value))
     };
     match &series.shape {
+        Shape::Line { points, stroke: Stroke::Rings } => {
+            let data: Vec<Value> = points.iter().filter(|p| has(p)).map(pair).collect();
+            let rings = json!({
+                "type": "scatter", "data": data, "symbol": "circle", "symbolSize": 19, "z": 5,
+                // Seen on both grounds.
+                "itemStyle": {
+                    "color": "rgba(0, 0, 0, 0)", "borderColor": "#808080", "borderWidth": 2,
+                },
+                "silent": true,
+            });
+            vec![with(rings, place)]
+        }
         Shape::Line { points, stroke } => {
             let data: Vec<Value> = points.iter().filter(|p| has(p)).map(pair).collect();
+            let kind = match stroke {
+                Stroke::Model => json!([10, 3, 2, 3]),
+                stroke => json!(stroke.kind()),
+            };
             let line = json!({
                 "type": "line", "data": data, "connectNulls": false,
-                "showSymbol": stroke.symbols(), "symbol": symbol(number),
+                "showSymbol": stroke.symbols(),
+                "symbol": if stroke.measured() { symbol(number) } else { "none" },
                 "symbolSize": if *stroke == Stroke::Dashed { 5 } else { 8 },
-                "lineStyle": { "type": stroke.kind(), "width": 2 },
+                "lineStyle": { "type": kind, "width": 2 },
                 // What is not measured cannot be asked for its numbers.
-                "silent": *stroke == Stroke::Dotted,
+                "silent": !stroke.measured(),
             });
-            let places = points.iter().filter(|p| has(p));
-            std::iter::once(with(line, place.clone()))
-                .chain(intervals(places, &place, None))
-                .collect()
+            let of_points = match band(&panel.x, points) {
+                Some(edges) => Some(with(band_of(points, &edges), place.clone())),
+                None => intervals(points.iter().filter(|p| has(p)), &place, None),
+            };
+            std::iter::once(with(line, place)).chain(of_points).collect()
         }
         Shape::Bars { points, stacked } => {
             let data: Vec<Value> = points.iter().filter(|p| has(p)).map(pair).collect();
@@ -283,6 +304,22 @@ fn pair(point: &Point) -> Value {
     json!([round(point.x), point.y.map(round)])
 }
 
+/// Intervals of 95 % as a band below a line: x, y, low, high.
+fn band_of(points: &[Point], edges: &[[f64; 3]]) -> Value {
+    let data: Vec<Value> = points
+        .iter()
+        .zip(edges)
+        .map(|(point, [x, low, high])| {
+            json!([round(*x), point.y.map(round), round(*low), round(*high)])
+        })
+        .collect();
+    json!({
+        "type": "custom", "renderItem": "band", "data": data, "silent": true, "clip": true,
+        // The axis reaches to the upper ends; what is below it is cut off.
+        "encode": { "x": 0, "y": [1, 3] }, "z": 1, "tooltip": { "show": false },
+    })
+}
+
 /// Intervals of 95 % as a series of the same name, so that the legend hides both together.
 fn intervals<'a>(
     points: impl Iterator<Item = &'a Point>,
@@ -291,9 +328,9 @@ fn intervals<'a>(
 ) -> Option<Value> {
     let (which, beside) = bar.unwrap_or((0, 0));
     let data: Vec<Value> = points
-        .filter_map(|p| Some((p.x, p.y?, p.uncertainty?)))
-        .map(|(x, y, half)| {
-            json!([round(x), round(y), round(y - half), round(y + half), which, beside])
+        .filter_map(|p| Some((p.x, p.y?, p.interval?)))
+        .map(|(x, y, [low, high])| {
+            json!([round(x), round(y), round(low), round(high), which, beside])
         })
         .collect();
     if data.is_empty() {

@@ -95,14 +95,14 @@ pub struct Series {
 pub enum Shape {
     /// Points joined in their order; one without y is a gap.
     Line {
-        /// Where, and the half-width of its 95 % interval where it is known.
+        /// Where, and the 95 % interval where it is known.
         points: Vec<Point>,
         /// How it is drawn.
         stroke: Stroke,
     },
     /// A bar for each name of the x axis.
     Bars {
-        /// Its place, height, and the half-width of the 95 % interval.
+        /// Its place, height, and the 95 % interval.
         points: Vec<Point>,
         /// Upon those of the series before it, instead of beside them.
         stacked: bool,
@@ -118,8 +118,8 @@ pub struct Point {
     pub x: f64,
     /// Place upwards; `None` where there is no number.
     pub y: Option<f64>,
-    /// Half-width of the 95 % interval of y.
-    pub uncertainty: Option<f64>,
+    /// The ends of the 95 % interval of y.
+    pub interval: Option<[f64; 2]>,
 }
 
 /// How a line is drawn.
@@ -130,8 +130,12 @@ pub enum Stroke {
     Solid,
     /// A second quantity of the same things, as p99 beside the mean.
     Dashed,
-    /// Not measured: a setting, a limit, a model.
+    /// Not measured: a setting, a limit.
     Dotted,
+    /// Not measured: what a fitted model says.
+    Model,
+    /// No line: a ring around each point, which is one of another series.
+    Rings,
     /// Measured, too many points to show each.
     Plain,
     /// As `Plain`, of a second quantity.
@@ -145,12 +149,19 @@ impl Stroke {
             Stroke::Solid | Stroke::Plain => "solid",
             Stroke::Dashed | Stroke::PlainDashed => "dashed",
             Stroke::Dotted => "dotted",
+            Stroke::Model => "dash-dotted",
+            Stroke::Rings => "none",
         }
     }
 
     /// Whether each point has a symbol.
     pub(crate) const fn symbols(self) -> bool {
         matches!(self, Stroke::Solid | Stroke::Dashed)
+    }
+
+    /// Whether its points were measured, each once.
+    pub(crate) const fn measured(self) -> bool {
+        !matches!(self, Stroke::Dotted | Stroke::Model | Stroke::Rings)
     }
 }
 
@@ -180,7 +191,7 @@ impl Chart {
     pub(crate) fn shows_something(&self) -> bool {
         self.panels.iter().flat_map(|panel| &panel.series).any(|series| match &series.shape {
             Shape::Line { points, stroke } => {
-                *stroke != Stroke::Dotted && points.iter().any(|p| p.y.is_some())
+                stroke.measured() && points.iter().any(|p| p.y.is_some())
             }
             Shape::Bars { points, .. } => points.iter().any(|p| p.y.is_some()),
             Shape::Cells(cells) => !cells.is_empty(),
@@ -191,8 +202,25 @@ impl Chart {
 impl Point {
     /// A point without uncertainty.
     pub(crate) const fn at(x: f64, y: Option<f64>) -> Point {
-        Point { x, y, uncertainty: None }
+        Point { x, y, interval: None }
     }
+
+    /// A point with the half-width of its interval.
+    pub(crate) fn with_half_width(x: f64, y: Option<f64>, half: Option<f64>) -> Point {
+        let interval = y.zip(half).map(|(y, half)| [y - half, y + half]);
+        Point { x, y, interval }
+    }
+}
+
+/// The intervals of a line as a band, `[x, low, high]` from left to right: where its points ascend
+/// along an axis of numbers and each has an interval. Elsewhere each interval stands alone.
+pub(crate) fn band(axis: &Axis, points: &[Point]) -> Option<Vec<[f64; 3]>> {
+    let ascending = points.windows(2).all(|pair| pair[0].x < pair[1].x);
+    if points.len() < 2 || !ascending || matches!(axis.scale, Scale::Names(_)) {
+        return None;
+    }
+    let edges = |p: &Point| p.interval.filter(|_| p.y.is_some()).map(|[a, b]| [p.x, a, b]);
+    points.iter().map(edges).collect()
 }
 
 impl Scale {

@@ -1,6 +1,6 @@
 //! A chart's numbers as a table, for those who cannot see it.
 
-use super::{Alternative, Axis, Chart, Panel, Scale, Series, Shape};
+use super::{Alternative, Axis, Chart, Panel, Point, Scale, Series, Shape};
 use crate::chart::ticks;
 use crate::document::{Column, Table};
 use crate::number::{NONE, half_width, plain};
@@ -18,7 +18,8 @@ pub(crate) fn of(chart: &Chart) -> Vec<Table> {
 }
 
 fn of_panel(panel: &Panel) -> Option<Table> {
-    let mut xs: Vec<f64> = panel.series.iter().flat_map(places).collect();
+    let measured = || panel.series.iter().filter(|series| is_measured(series));
+    let mut xs: Vec<f64> = measured().flat_map(places).collect();
     xs.sort_by(f64::total_cmp);
     xs.dedup();
     if xs.is_empty() || xs.len() > ROWS_MAX {
@@ -26,10 +27,10 @@ fn of_panel(panel: &Panel) -> Option<Table> {
     }
     let mut columns = vec![Column::words(&panel.x.name)];
     let (names, units): (Vec<&str>, Vec<String>) =
-        panel.series.iter().map(|s| (s.name.as_str(), unit(panel, s))).unzip();
+        measured().map(|s| (s.name.as_str(), unit(panel, s))).unzip();
     columns.extend(names.iter().zip(&units).map(|(name, unit)| Column::numbers(name, unit)));
     let row = |x: &f64| {
-        let cells = panel.series.iter().map(|series| cell(series, *x));
+        let cells = measured().map(|series| cell(series, *x));
         std::iter::once(place_name(&panel.x, *x)).chain(cells).collect()
     };
     Some(Table { caption: String::new(), columns, rows: xs.iter().map(row).collect() })
@@ -55,12 +56,34 @@ fn cell(series: &Series, x: f64) -> String {
         return NONE.to_owned();
     };
     let Some(point) = points.iter().find(|p| p.x == x) else { return NONE.to_owned() };
-    match (point.y, point.uncertainty) {
-        (Some(y), Some(half)) if y != 0.0 => {
-            format!("{} ± {}", plain(y), half_width(half / y.abs()))
+    printed(point)
+}
+
+/// A value with its interval: `812 ± 0.4 %`, or, where it lies unevenly around it, `812 (790 to
+/// 901)`.
+fn printed(point: &Point) -> String {
+    let Some(y) = point.y else { return NONE.to_owned() };
+    match point.interval {
+        Some(ends) if y != 0.0 && is_even(y, ends) => {
+            format!("{} ± {}", plain(y), half_width((ends[1] - y) / y.abs()))
         }
-        (Some(y), _) => plain(y),
-        (None, _) => NONE.to_owned(),
+        Some([low, high]) if low < y || high > y => {
+            format!("{} ({} to {})", plain(y), plain(low), plain(high))
+        }
+        _ => plain(y),
+    }
+}
+
+/// Both ends are as far from the value, but for rounding.
+fn is_even(y: f64, [low, high]: [f64; 2]) -> bool {
+    ((high - y) - (y - low)).abs() <= 1e-9 * y.abs()
+}
+
+/// What is not measured stands in the caption.
+fn is_measured(series: &Series) -> bool {
+    match &series.shape {
+        Shape::Line { stroke, .. } => stroke.measured(),
+        Shape::Bars { .. } | Shape::Cells(_) => true,
     }
 }
 

@@ -11,7 +11,7 @@ const NS_PER_S: f64 = 1e9;
 /// The chart of a run; colours are logarithmic, so that single operations are seen.
 pub(crate) fn heat(heat: &Heat, name: String, title: String, words: &str) -> Chart {
     let columns =
-        heat.columns.iter().map(|(start, _)| ticks::label(whole(*start as f64 / NS_PER_S)));
+        heat.columns.iter().map(|(start, _)| ticks::label(hundredths(*start as f64 / NS_PER_S)));
     let rows = heat.rows.iter().map(|(low, _)| ticks::label(two_digits(low / NS_PER_MS)));
     let cells = heat.cells.iter().map(|cell| {
         let (start, end) = heat.columns[cell.column];
@@ -40,8 +40,9 @@ pub(crate) fn heat(heat: &Heat, name: String, title: String, words: &str) -> Cha
     }
 }
 
-fn whole(seconds: f64) -> f64 {
-    (seconds * 10.0).round() / 10.0
+/// Hundredths: columns may be a quarter of a second.
+fn hundredths(seconds: f64) -> f64 {
+    (seconds * 100.0).round() / 100.0
 }
 
 /// Two digits, as far as a tick shows them.

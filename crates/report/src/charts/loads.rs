@@ -1,11 +1,15 @@
 //! Charts of what was raised: queue depth, offered rate, workers, connections, hosts.
 
+use analysis::bottleneck::Limit;
+use analysis::curve::CurvePoint;
 use analysis::curve::knee::KneeMethod;
 use analysis::curve::sample::Load;
 use analysis::curve::saturation::Reached;
 use analysis::emulated::EmulatedFindings;
+use analysis::fit::line::FitPoint;
 
-use super::{NS_PER_MS, NS_PER_US, Shown, axis, file_name, level, line, names};
+use super::limits::{Unit, ceilings, end_of_rates, fits, knees};
+use super::{BYTES_PER_MIB, NS_PER_MS, NS_PER_US, Shown, axis, file_name, level, line, names};
 use crate::chart::{Axis, Chart, Mark, Panel, Point, Scale, Series, Shape, Stroke};
 use crate::emulated;
 
@@ -125,10 +129,17 @@ fn throughput(shown: &[Shown<'_>], name: &str) -> Chart {
         .map(|one| line(one, one.name(), Stroke::Solid, |p| one.throughput(p, p.x)))
         .collect();
     let mut said = String::new();
+    let mut configured = None;
     if let Some(emulated) = limit(shown) {
-        let limit = emulated.volume.throughput_limit_bytes_per_s as f64 / super::BYTES_PER_MIB;
+        let limit = emulated.volume.throughput_limit_bytes_per_s as f64 / BYTES_PER_MIB;
         series.push(level(shown, "throughput limit", limit));
         said = emulated::in_captions(shown[0].findings)[0].clone();
+        configured = Some(Limit::VolumeThroughput);
+    }
+    let of_fit = |p: &FitPoint| Some(Point::at(p.x, Some(p.throughput? / BYTES_PER_MIB)));
+    for (more, words) in [ceilings(shown, Unit::MibPerSecond, configured), fits(shown, of_fit)] {
+        series.extend(more);
+        said.push_str(&words);
     }
     let caption = format!("Throughput in MiB/s by {name}: {}.{said}", names(shown));
     let panel = Panel {
@@ -143,14 +154,21 @@ fn throughput(shown: &[Shown<'_>], name: &str) -> Chart {
 }
 
 fn rate(shown: &[Shown<'_>], name: &str) -> Chart {
-    let series = shown.iter().map(|one| line(one, one.name(), Stroke::Solid, |p| one.rate(p, p.x)));
+    let lines = shown.iter().map(|one| line(one, one.name(), Stroke::Solid, |p| one.rate(p, p.x)));
+    let mut series: Vec<Series> = lines.collect();
+    let mut said = String::new();
+    let of_fit = |p: &FitPoint| Some(Point::at(p.x, Some(p.rate)));
+    for (more, words) in [ceilings(shown, Unit::OpsPerSecond, None), fits(shown, of_fit)] {
+        series.extend(more);
+        said.push_str(&words);
+    }
     let panel = Panel {
         x: swept(shown, name),
         y: axis("achieved rate, ops/s", Scale::Linear),
-        series: series.collect(),
+        series,
         ..Panel::default()
     };
-    let caption = format!("Achieved rate in ops/s by {name}: {}.", names(shown));
+    let caption = format!("Achieved rate in ops/s by {name}: {}.{said}", names(shown));
     let title = format!("Achieved rate by {name}");
     one_panel([format!("rate-by-{name}"), title, caption], panel)
 }
@@ -161,12 +179,9 @@ fn response_time(shown: &[Shown<'_>], name: &str) -> Chart {
     let means = shown
         .iter()
         .map(|one| line(one, one.name(), Stroke::Solid, |p| one.mean(p, p.x, NS_PER_US)));
-    let p99s = shown.iter().map(|one| {
-        line(one, one.name(), Stroke::Dashed, |p| {
-            let p99 = one.data(p).response.percentile(0.99).and_then(|p| p.value_ns);
-            Point::at(p.x, p99.map(|ns| ns as f64 / NS_PER_US))
-        })
-    });
+    let p99s = shown
+        .iter()
+        .map(|one| line(one, one.name(), Stroke::Dashed, |p| one.p99(p, p.x, NS_PER_US)));
     let mut series: Vec<Series> = means.chain(p99s).collect();
     let mut said = String::new();
     if let Some(emulated) = limit(shown) {
@@ -180,6 +195,10 @@ fn response_time(shown: &[Shown<'_>], name: &str) -> Chart {
         }
         said = emulated::in_captions(shown[0].findings)[1].clone();
     }
+    let (of_fit, words) =
+        fits(shown, |p| Some(Point::at(p.x, Some(p.response_s * 1e9 / NS_PER_US))));
+    series.extend(of_fit);
+    said.push_str(&words);
     let caption = format!(
         "Mean (solid) and p99 (dashed) response time in µs by {name}: {}.{said}",
         names(shown)
@@ -198,37 +217,43 @@ fn response_time(shown: &[Shown<'_>], name: &str) -> Chart {
 /// Response time over achieved rate, drawn in the order of what was swept: past saturation the
 /// curve bends back. Near and far clients, or two systems, are told apart here at a glance.
 fn response_by_rate(shown: &[Shown<'_>], name: &str) -> Chart {
-    let series = shown.iter().map(|one| {
-        line(one, one.name(), Stroke::Solid, |p| {
-            let rate = one.data(p).achieved_rate.map_or(f64::NAN, |r| r.value);
-            one.mean(p, rate, NS_PER_US)
-        })
-    });
+    let at = |one: &Shown<'_>, p: &CurvePoint| {
+        let rate = one.data(p).achieved_rate.map_or(f64::NAN, |r| r.value);
+        one.mean(p, rate, NS_PER_US)
+    };
+    let lines = shown.iter().map(|one| line(one, one.name(), Stroke::Solid, |p| at(one, p)));
+    let mut series: Vec<Series> = lines.collect();
+    let mut said = String::new();
+    let of_fit = fits(shown, |p| Some(Point::at(p.rate, Some(p.response_s * 1e9 / NS_PER_US))));
+    let rings = knees(shown, at).map(|(rings, words)| (vec![rings], words));
+    for (more, words) in [Some(of_fit), rings].into_iter().flatten() {
+        series.extend(more);
+        said.push_str(&words);
+    }
     let marks = match shown {
-        [one] => saturation(one),
+        [one] => end_of_rates(one),
         _ => Vec::new(),
     };
     let panel = Panel {
         x: axis("achieved rate, ops/s", Scale::Linear),
         y: axis("mean response time, µs", Scale::Log(10)),
-        series: series.collect(),
+        series,
         marks,
         ..Panel::default()
     };
     let caption = format!(
-        "Mean response time in µs by achieved rate in ops/s, along the {name}: {}.",
+        "Mean response time in µs by achieved rate in ops/s, along the {name}: {}.{said}",
         names(shown)
     );
     let title = "Response time against rate".to_owned();
     one_panel([format!("response-time-by-rate-along-{name}"), title, caption], panel)
 }
 
-fn saturation(one: &Shown<'_>) -> Vec<Mark> {
-    let Ok(saturation) = &one.curve.saturation else { return Vec::new() };
-    if saturation.reached != Reached::Yes {
-        return Vec::new();
-    }
-    vec![Mark { name: "saturation".to_owned(), x: saturation.rate.value }]
+/// Saturation, where it was reached.
+pub(super) fn saturation(one: &Shown<'_>) -> Option<Mark> {
+    let saturation = one.curve.saturation.as_ref().ok()?;
+    let mark = || Mark { name: "saturation".to_owned(), x: saturation.rate.value };
+    (saturation.reached == Reached::Yes).then(mark)
 }
 
 /// The knees of the only curve, by their methods: with several, marks could not be told apart.

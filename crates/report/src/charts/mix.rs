@@ -75,12 +75,9 @@ fn response_time(shown: &[Shown<'_>], name: &str) -> Chart {
     let means = shown
         .iter()
         .map(|one| line(one, one.name(), Stroke::Solid, |p| one.mean(p, percent(p.x), NS_PER_MS)));
-    let p99s = shown.iter().map(|one| {
-        line(one, one.name(), Stroke::Dashed, |p| {
-            let p99 = one.data(p).response.percentile(0.99).and_then(|p| p.value_ns);
-            Point::at(percent(p.x), p99.map(|ns| ns as f64 / NS_PER_MS))
-        })
-    });
+    let p99s = shown
+        .iter()
+        .map(|one| line(one, one.name(), Stroke::Dashed, |p| one.p99(p, percent(p.x), NS_PER_MS)));
     Chart {
         name: file_name(&format!("response-time-by-{name}")),
         title: "Response time by the share of reads".to_owned(),

@@ -7,6 +7,8 @@
 //! believe them.
 
 mod heat;
+mod legend;
+mod limits;
 mod loads;
 mod mix;
 mod over_time;
@@ -76,27 +78,32 @@ impl<'a> Shown<'a> {
     /// Operations per second at a point.
     fn rate(&self, point: &CurvePoint, x: f64) -> Point {
         let rate = self.data(point).achieved_rate;
-        Point { x, y: rate.map(|r| r.value), uncertainty: rate.and_then(|r| r.uncertainty) }
+        Point::with_half_width(x, rate.map(|r| r.value), rate.and_then(|r| r.uncertainty))
     }
 
     /// MiB per second at a point.
     fn throughput(&self, point: &CurvePoint, x: f64) -> Point {
         let throughput = self.data(point).throughput;
         let mib = |bytes: f64| bytes / BYTES_PER_MIB;
-        Point {
-            x,
-            y: throughput.map(|t| mib(t.value)),
-            uncertainty: throughput.and_then(|t| t.uncertainty).map(mib),
-        }
+        let half = throughput.and_then(|t| t.uncertainty).map(mib);
+        Point::with_half_width(x, throughput.map(|t| mib(t.value)), half)
     }
 
     /// Mean response time at a point, in units of `ns`.
     fn mean(&self, point: &CurvePoint, x: f64, ns: f64) -> Point {
         let mean = self.data(point).response.mean_ns;
+        let half = mean.and_then(|m| m.uncertainty).map(|half| half / ns);
+        Point::with_half_width(x, mean.map(|m| m.value / ns), half)
+    }
+    /// The 99th percentile of the response time at a point, in units of `ns`.
+    fn p99(&self, point: &CurvePoint, x: f64, ns: f64) -> Point {
+        let p99 = self.data(point).response.percentile(0.99);
+        let value = p99.and_then(|p| p.value_ns);
+        let ends = p99.and_then(|p| p.interval_ns);
         Point {
             x,
-            y: mean.map(|m| m.value / ns),
-            uncertainty: mean.and_then(|m| m.uncertainty).map(|half| half / ns),
+            y: value.map(|value| value as f64 / ns),
+            interval: ends.map(|ends| ends.map(|end| end / ns)),
         }
     }
 }
@@ -128,6 +135,7 @@ pub(crate) fn of_curves(shown: &[Shown<'_>]) -> Vec<Chart> {
         }
     }
     charts.retain(Chart::shows_something);
+    charts.iter_mut().for_each(legend::shorten);
     charts
 }
 

@@ -27,8 +27,8 @@ pub(crate) fn over_time(
     let mut panels = vec![
         panel(streams, axis("ops/s", Scale::Linear), &[(rate, false)]),
         panel(streams, axis("MiB/s", Scale::Linear), &[(throughput, false)]),
-        panel(streams, axis("mean, p99 - -, µs", Scale::Log(10)), &[(mean, false), (p99, true)]),
-        panel(streams, axis("operations, CPUs", Scale::Linear), &[(outstanding, false)]),
+        panel(streams, axis("µs, p99 - -", Scale::Log(10)), &[(mean, false), (p99, true)]),
+        panel(streams, axis("ops, CPUs", Scale::Linear), &[(outstanding, false)]),
     ];
     // The process has one CPU time, whatever the number of streams.
     if let (Some(stream), Some(panel)) = (streams.first(), panels.last_mut()) {

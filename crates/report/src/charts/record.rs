@@ -1,6 +1,7 @@
 //! All charts of one record, as many as a page can carry and a reader can use.
 
 use analysis::Findings;
+use analysis::curve::Curve;
 use analysis::estimate::Estimate;
 use analysis::load_point::{LoadPoint, RunSummary, Summary};
 
@@ -15,6 +16,8 @@ const CURVE_CHARTS_MAX: usize = 48;
 const PERCENTILE_CHARTS_MAX: usize = 24;
 /// Runs that are all shown over time; of more, only those where a reader looks first.
 const RUNS_MAX: usize = 90;
+/// Load points whose first run is printed over time: about a page each.
+const PAPER_MAX: usize = 4;
 /// Cells of all heat maps together.
 const CELLS_MAX: usize = 15_000;
 
@@ -36,6 +39,16 @@ pub(crate) struct TimeGroup {
     pub(crate) name: String,
     /// Its runs, and the heat map of the first.
     pub(crate) charts: Vec<Chart>,
+    /// It is one of those that are printed.
+    pub(crate) on_paper: bool,
+}
+
+impl TimeGroup {
+    /// Whether one of its charts is printed: the first run, and the heat map of it.
+    pub(crate) fn is_on_paper(&self, chart: &Chart) -> bool {
+        let first = self.charts.first().is_some_and(|first| first.name == chart.name);
+        self.on_paper && (first || chart.panels.len() == 1)
+    }
 }
 
 impl RecordCharts {
@@ -83,6 +96,7 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
         let all = findings.load_points.len();
         left_out.push(said_of(places.len(), all, "load points over time"));
     }
+    let paper = on_paper(findings);
     let mut cells = 0;
     let groups = places.into_iter().map(|place| {
         let load_point = &findings.load_points[place];
@@ -103,7 +117,7 @@ fn time(findings: &Findings, left_out: &mut Vec<String>) -> Vec<TimeGroup> {
             let title = format!("Response times over time: {name}");
             charts.push(heat(found, file_name(&format!("heat-{name}")), title, &words));
         }
-        TimeGroup { name, charts }
+        TimeGroup { name, charts, on_paper: paper.contains(&place) }
     });
     groups.collect()
 }
@@ -126,6 +140,18 @@ fn where_readers_look(findings: &Findings) -> Vec<usize> {
     }
     places.sort_unstable();
     places
+}
+
+/// The load points whose runs over time are printed: the highest rate of each curve, and of an only
+/// curve its beginning too.
+fn on_paper(findings: &Findings) -> Vec<usize> {
+    let highest = |curve: &Curve| Some(curve.points.get(curve.most?)?.load_point);
+    let places = findings.curves.iter().filter_map(highest).take(PAPER_MAX);
+    let beginning = match findings.curves.as_slice() {
+        [only] => only.points.first().map(|point| point.load_point),
+        _ => None,
+    };
+    places.chain(beginning).collect()
 }
 
 fn of_run(

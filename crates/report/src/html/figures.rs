@@ -2,12 +2,12 @@
 
 use minijinja::{Value, context};
 
-use crate::chart::echarts::Charts;
+use crate::chart::echarts::{Charts, legend_height};
 use crate::chart::{Chart, Scale, Shape, table};
 use crate::document::page::table_value;
 
-/// One figure.
-fn figure(chart: &Chart, charts: &mut Charts) -> Value {
+/// One figure; what is not on paper is there for the screen only.
+pub(super) fn figure(chart: &Chart, on_paper: bool, charts: &mut Charts) -> Value {
     let tables: Vec<Value> = table::of(chart).iter().map(table_value).collect();
     context! {
         chart => charts.add(chart),
@@ -15,14 +15,17 @@ fn figure(chart: &Chart, charts: &mut Charts) -> Value {
         title => &chart.title,
         caption => &chart.caption,
         tall => chart.panels.len() > 1,
+        higher => legend_height(chart),
         tables,
         wide => wide(chart),
+        aside => !on_paper,
     }
 }
 
-/// Many figures.
-pub(super) fn figures(some: &[Chart], charts: &mut Charts) -> Vec<Value> {
-    some.iter().map(|chart| figure(chart, charts)).collect()
+/// Many figures, of which the first are on paper.
+pub(super) fn figures(some: &[Chart], on_paper: usize, charts: &mut Charts) -> Vec<Value> {
+    let each = some.iter().enumerate();
+    each.map(|(place, chart)| figure(chart, place < on_paper, charts)).collect()
 }
 
 /// Charts that want the page's whole width: many panels, cells, or names side by side.

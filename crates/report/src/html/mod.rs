@@ -5,6 +5,7 @@
 //! `assets/echarts`.
 
 mod figures;
+mod paper;
 mod record;
 
 use analysis::Findings;
@@ -66,7 +67,7 @@ pub fn render_all(
         .map(|(label, findings)| (Some(label.as_str()), *findings))
         .collect();
     let overlay = if several { of_curves(&Shown::all(&together)) } else { Vec::new() };
-    let overlay = figures::figures(&overlay, &mut charts);
+    let overlay = figures::figures(&overlay, paper::CURVE_CHARTS_MAX, &mut charts);
     let shown: Vec<Value> = records
         .iter()
         .zip(&labels)
@@ -74,7 +75,7 @@ pub fn render_all(
         .map(|(place, (findings, label))| {
             let prefix = if several { format!("r{}-", place + 1) } else { String::new() };
             let label = several.then_some(label.as_str());
-            record::record(findings, &prefix, label, &mut charts)
+            record::record(findings, &prefix, label, theme, &mut charts)
         })
         .collect();
     let title = match records {

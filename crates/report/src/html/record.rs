@@ -3,12 +3,15 @@
 use analysis::Findings;
 use analysis::curve::Curve;
 use analysis::estimate::Estimate;
+use analysis::load_point::LoadPoint;
 use metrics::run_record::Outcome;
 use minijinja::{Value, context};
 
-use super::EXPERIMENT_TEXT;
-use super::figures::figures;
+use super::figures::{figure, figures};
+use super::{EXPERIMENT_TEXT, paper};
+use crate::chart::Chart;
 use crate::chart::echarts::Charts;
+use crate::chart::theme::Theme;
 use crate::charts::RecordCharts;
 use crate::document::page::{self, marked_up};
 use crate::number::{NONE, date, mib, plain, us};
@@ -26,14 +29,23 @@ const SIGHTINGS_MAX: usize = 40;
 const PLACES_MAX: usize = 12;
 
 /// The record as the template's `record` takes it. `prefix` keeps its anchors apart from those of
-/// other records; `label` is what it is called among several.
+/// other records; `label` is what it is called among several. A page for paper lacks what is not
+/// printed.
 pub(super) fn record(
     findings: &Findings,
     prefix: &str,
     label: Option<&str>,
+    theme: Theme,
     charts: &mut Charts,
 ) -> Value {
-    let drawn = RecordCharts::of(findings);
+    let mut drawn = RecordCharts::of(findings);
+    let not_printed = paper::left_out(findings, &drawn);
+    let for_paper = theme == Theme::Print;
+    if for_paper {
+        drawn.curves.truncate(paper::CURVE_CHARTS_MAX);
+        drawn.percentiles.truncate(paper::PERCENTILE_CHARTS_MAX);
+        drawn.time.retain(|group| group.on_paper);
+    }
     let (blocks, rows_left_out) = blocks(findings);
     let mut left_out = drawn.left_out.clone();
     if rows_left_out > 0 {
@@ -46,7 +58,17 @@ pub(super) fn record(
     let time_groups: Vec<Value> = drawn
         .time
         .iter()
-        .map(|group| context! { name => &group.name, charts => figures(&group.charts, charts) })
+        .map(|group| {
+            let wanted = |chart: &&Chart| !for_paper || group.is_on_paper(chart);
+            let each = group.charts.iter().filter(wanted);
+            context! {
+                name => &group.name,
+                on_paper => group.on_paper,
+                charts => each
+                    .map(|chart| figure(chart, group.is_on_paper(chart), charts))
+                    .collect::<Vec<_>>(),
+            }
+        })
         .collect();
     context! {
         prefix,
@@ -68,10 +90,13 @@ pub(super) fn record(
         emulated => emulated_volume(findings),
         witness => emulated::witness(findings),
         sections => sections::of(findings).iter().map(page::value).collect::<Vec<_>>(),
-        connection_groups => connection_groups(findings),
+        connection_groups => connection_groups(findings, for_paper),
+        runs => paper::runs(findings).map(|table| page::table_value(&table)),
+        not_printed => not_printed.map(|words| marked_up(&words)),
         warnings => warnings(findings),
-        curve_charts => figures(&drawn.curves, charts),
-        percentile_charts => figures(&drawn.percentiles, charts),
+        curve_charts => figures(&drawn.curves, paper::CURVE_CHARTS_MAX, charts),
+        percentile_charts =>
+            figures(&drawn.percentiles, paper::PERCENTILE_CHARTS_MAX, charts),
         time_groups,
         left_out => left_out.iter().map(|words| marked_up(words)).collect::<Vec<_>>(),
         environment => findings
@@ -196,18 +221,26 @@ fn emulated_volume(findings: &Findings) -> Vec<Value> {
     emulated::rows(findings).into_iter().map(row).collect()
 }
 
-/// The connections of each load point, a row for each connection of each repeat.
-fn connection_groups(findings: &Findings) -> Vec<Value> {
-    let with =
-        findings.load_points.iter().filter(|p| p.runs.iter().any(|r| !r.connections.is_empty()));
-    let groups = with.take(CONNECTION_GROUPS_MAX).map(|point| {
+/// The connections of each load point, a row for each connection of each repeat; on paper those of
+/// the load point with the highest rate.
+fn connection_groups(findings: &Findings, for_paper: bool) -> Vec<Value> {
+    let with = |point: &&LoadPoint| point.runs.iter().any(|run| !run.connections.is_empty());
+    let most = connections::most_loaded(findings);
+    let is_most = |point: &LoadPoint| most.is_some_and(|most| std::ptr::eq(most, point));
+    let all = findings.load_points.iter().filter(with);
+    let groups = all.filter(|point| !for_paper || is_most(point)).take(CONNECTION_GROUPS_MAX);
+    let groups = groups.map(|point| {
         let rows = point.runs.iter().flat_map(|run| {
             run.connections.iter().map(|connection| {
                 context! { repeat => run.repeat + 1, cells => connections::cells(connection) }
             })
         });
-        let name = load_point_name(point);
-        context! { name, repeats => point.runs.len(), rows => rows.collect::<Vec<_>>() }
+        context! {
+            name => load_point_name(point),
+            on_paper => is_most(point),
+            repeats => point.runs.len(),
+            rows => rows.collect::<Vec<_>>(),
+        }
     });
     groups.collect()
 }

@@ -30,6 +30,16 @@ pub(crate) fn estimate(estimate: Estimate) -> EstimateJson {
     }
 }
 
+/// The number alone, where its key is older than its uncertainty.
+pub(super) fn value(estimate: Option<Estimate>) -> Option<f64> {
+    estimate.map(|estimate| exported(estimate.value))
+}
+
+/// The half-width of the 95 % interval, for a key beside that of the number.
+pub(super) fn half_width(estimate: Option<Estimate>) -> Option<f64> {
+    estimate.and_then(|estimate| estimate.uncertainty).map(exported)
+}
+
 pub(super) fn little(check: LittleCheck) -> LittleJson {
     LittleJson {
         counted_ops: exported(check.counted),

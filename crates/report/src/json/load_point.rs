@@ -6,11 +6,10 @@ use analysis::load_point::{LoadPoint, RunSummary};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::estimate::{EstimateJson, estimate};
+use super::estimate::{EstimateJson, estimate, half_width, value};
 use super::operations::Depth;
 use super::summary::{SummaryJson, summary};
 use super::{EnvironmentEntry, outcome, pairs};
-use crate::number::exported;
 
 #[derive(Serialize)]
 pub(super) struct LoadPointJson<'a> {
@@ -49,6 +48,7 @@ pub(super) struct ConnectionJson<'a> {
     throughput_bytes_per_sec: Option<EstimateJson>,
     outstanding_mean_calls: Option<EstimateJson>,
     rtt_mean_ns: Option<f64>,
+    rtt_uncertainty_ns: Option<f64>,
     retransmits: u64,
     reconnects: u64,
     replays: u64,
@@ -97,7 +97,8 @@ pub(super) fn connection(connection: &ConnectionSummary) -> ConnectionJson<'_> {
         rate_ops_per_sec: connection.rate.map(estimate),
         throughput_bytes_per_sec: connection.throughput.map(estimate),
         outstanding_mean_calls: connection.outstanding_mean.map(estimate),
-        rtt_mean_ns: connection.rtt_mean_ns.map(exported),
+        rtt_mean_ns: value(connection.rtt_mean_ns),
+        rtt_uncertainty_ns: half_width(connection.rtt_mean_ns),
         retransmits: connection.retransmits,
         reconnects: connection.reconnects,
         replays: connection.replays,

@@ -39,6 +39,11 @@ pub(super) struct PercentileJson {
     fraction: f64,
     value_ns: Option<u64>,
     samples_above: u64,
+    /// Both ends of its 95 % interval, which need not lie evenly around it.
+    interval_ns: Option<[f64; 2]>,
+    /// Independent samples that the interval rests on.
+    samples: f64,
+    method: &'static str,
 }
 
 #[derive(Serialize)]
@@ -80,6 +85,9 @@ pub(super) fn times(times: &Times, depth: Depth) -> TimesJson {
         fraction: p.fraction,
         value_ns: p.value_ns,
         samples_above: p.samples_above,
+        interval_ns: p.interval_ns.map(|ends| ends.map(exported)),
+        samples: exported(p.samples),
+        method: p.method.name(),
     });
     let distribution = times.distribution.iter().map(|row| DistributionJson {
         value_ns: row.value_ns,

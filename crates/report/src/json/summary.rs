@@ -4,7 +4,7 @@ use analysis::load_point::{StreamSummary, Summary};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::estimate::{EstimateJson, LittleJson, estimate, little};
+use super::estimate::{EstimateJson, LittleJson, estimate, half_width, little, value};
 use super::operations::{Depth, OpJson, op};
 use crate::number::exported;
 
@@ -35,12 +35,15 @@ pub(super) struct StreamJson<'a> {
     backlog_mean_ops: Option<EstimateJson>,
     backlog_end_ops: u64,
     schedule_delay_mean_ns: Option<f64>,
+    schedule_delay_uncertainty_ns: Option<f64>,
     overload: Option<Value>,
     little_service: Option<LittleJson>,
     little_response: Option<LittleJson>,
     errors: Vec<Value>,
     worker_cpu_ns_per_op: Option<f64>,
+    worker_cpu_uncertainty_ns_per_op: Option<f64>,
     worker_busy_max_fraction: Option<f64>,
+    worker_busy_max_uncertainty_fraction: Option<f64>,
 }
 
 pub(super) fn summary(summary: &Summary, depth: Depth) -> SummaryJson<'_> {
@@ -70,7 +73,8 @@ pub(super) fn stream(stream: &StreamSummary, depth: Depth) -> StreamJson<'_> {
         outstanding_mean_ops: stream.outstanding_mean.map(estimate),
         backlog_mean_ops: stream.backlog_mean.map(estimate),
         backlog_end_ops: stream.backlog_end,
-        schedule_delay_mean_ns: stream.schedule_delay_mean_ns.map(exported),
+        schedule_delay_mean_ns: value(stream.schedule_delay_mean_ns),
+        schedule_delay_uncertainty_ns: half_width(stream.schedule_delay_mean_ns),
         overload: stream.overload.map(|overload| {
             json!({
                 "offered_rate_ops_per_sec": exported(overload.offered_rate),
@@ -81,7 +85,9 @@ pub(super) fn stream(stream: &StreamSummary, depth: Depth) -> StreamJson<'_> {
         little_service: stream.little_service.map(little),
         little_response: stream.little_response.map(little),
         errors: errors.collect(),
-        worker_cpu_ns_per_op: stream.worker_cpu_ns_per_op.map(exported),
-        worker_busy_max_fraction: stream.worker_busy_max.map(exported),
+        worker_cpu_ns_per_op: value(stream.worker_cpu_ns_per_op),
+        worker_cpu_uncertainty_ns_per_op: half_width(stream.worker_cpu_ns_per_op),
+        worker_busy_max_fraction: value(stream.worker_busy_max),
+        worker_busy_max_uncertainty_fraction: half_width(stream.worker_busy_max),
     }
 }

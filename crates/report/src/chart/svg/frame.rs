@@ -283,7 +283,7 @@ fn heights(panel: &Panel, right: bool) -> Vec<f64> {
             }
             Shape::Line { points, .. } | Shape::Bars { points, .. } => {
                 heights.extend(points.iter().filter_map(|p| p.y));
-                let upper = |p: &crate::chart::Point| Some(p.y? + p.uncertainty?);
+                let upper = |p: &crate::chart::Point| p.interval.map(|[_, high]| high);
                 heights.extend(points.iter().filter_map(upper));
             }
             Shape::Cells(_) => {}

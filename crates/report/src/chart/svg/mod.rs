@@ -18,6 +18,8 @@ pub const FONTS: &str = "'DejaVu Sans', 'Segoe UI', Roboto, 'Liberation Sans', A
 const WIDTH: f64 = 960.0;
 /// Height with one panel.
 const HEIGHT: f64 = 540.0;
+/// Where a legend of three rows ends.
+const LEGEND_ROOM: f64 = 98.0;
 /// Height that each further panel adds, and that each has where there are several.
 const PANEL_HEIGHT: f64 = 150.0;
 /// Room for the numbers at the left, at the right, and below.
@@ -41,7 +43,8 @@ pub fn draw(chart: &Chart, theme: Theme, source: &str) -> String {
     };
     let height = match several {
         true => below_legend + 12.0 + PANEL_HEIGHT * chart.panels.len() as f64 + BELOW,
-        false => HEIGHT,
+        // A long legend takes nothing from the panel.
+        false => HEIGHT + (below_legend - LEGEND_ROOM).max(0.0),
     };
     let mut out = String::new();
     line(
@@ -103,14 +106,17 @@ fn entries(chart: &Chart, palette: &Palette, out: &mut String) -> f64 {
         }
         let colour = palette.series[number % palette.series.len()];
         match shape_of(chart, number) {
-            Some((Shape::Bars { .. }, _)) => line(
+            Some(Shape::Bars { .. }) => line(
                 out,
                 format_args!(
                     "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"26\" height=\"12\" fill=\"{colour}\"/>",
                     y - 10.5
                 ),
             ),
-            Some((Shape::Line { stroke, .. }, _)) => {
+            Some(Shape::Line { stroke: Stroke::Rings, .. }) => {
+                shapes::ring(out, (x + 13.0, y - 4.5), palette);
+            }
+            Some(Shape::Line { stroke, .. }) => {
                 line(
                     out,
                     format_args!(
@@ -132,10 +138,10 @@ fn entries(chart: &Chart, palette: &Palette, out: &mut String) -> f64 {
 }
 
 /// The first thing of a name that is drawn: what the legend shows.
-fn shape_of(chart: &Chart, number: usize) -> Option<(&Shape, Stroke)> {
+fn shape_of(chart: &Chart, number: usize) -> Option<&Shape> {
     let name = *chart.names().get(number)?;
     let mut all = chart.panels.iter().flat_map(|panel| &panel.series);
-    all.find(|series| series.name == name).map(|series| (&series.shape, Stroke::Solid))
+    all.find(|series| series.name == name).map(|series| &series.shape)
 }
 
 /// What the colours of cells mean; returns where it ends.

@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, line, words};
 use crate::chart::theme::{HEAT, Palette};
-use crate::chart::{Chart, Panel, Point, Series, Shape, Stroke};
+use crate::chart::{Chart, Panel, Point, Series, Shape, Stroke, band};
 
 /// Share of a name's place that its bars fill.
 const FILLED: f64 = 0.72;
@@ -43,12 +43,24 @@ pub(super) fn draw(
         let place = names.iter().position(|name| *name == series.name).unwrap_or(0);
         let colour = palette.series[place % palette.series.len()];
         match &series.shape {
+            Shape::Line { points, stroke: Stroke::Rings } => {
+                for point in points {
+                    let Some(y) = point.y else { continue };
+                    ring(out, (frame.x(point.x), frame.y(y, series.right)), palette);
+                }
+            }
             Shape::Line { points, stroke } => {
+                let edges = band(&panel.x, points);
+                if let Some(edges) = &edges {
+                    draw_band(frame, series.right, edges, colour, out);
+                }
                 path(frame, series, points, *stroke, colour, out);
                 for point in points.iter().filter(|_| stroke.symbols()) {
                     let Some(y) = point.y else { continue };
                     let at = (frame.x(point.x), frame.y(y, series.right));
-                    interval(frame, series.right, at.0, point, colour, out);
+                    if edges.is_none() {
+                        interval(frame, series.right, at.0, point, colour, out);
+                    }
                     symbol(out, place, at, colour);
                 }
             }
@@ -140,6 +152,7 @@ pub(super) fn dashes(stroke: Stroke) -> &'static str {
     match stroke.kind() {
         "dashed" => " stroke-dasharray=\"8 5\"",
         "dotted" => " stroke-dasharray=\"2 4\"",
+        "dash-dotted" => " stroke-dasharray=\"10 3 2 3\"",
         _ => "",
     }
 }
@@ -158,8 +171,8 @@ fn bar(out: &mut String, (left, wide): (f64, f64), top: f64, foot: f64, colour: 
 
 /// The interval of 95 % around a point, where it is wide enough to be seen beside a symbol.
 fn interval(frame: &Frame, right: bool, x: f64, point: &Point, colour: &str, out: &mut String) {
-    let (Some(y), Some(half)) = (point.y, point.uncertainty) else { return };
-    let (top, foot) = (frame.y(y + half, right), frame.y(y - half, right));
+    let Some([low, high]) = point.interval else { return };
+    let (top, foot) = (frame.y(high, right), frame.y(low, right));
     if foot - top < 3.0 {
         return;
     }
@@ -170,6 +183,26 @@ fn interval(frame: &Frame, right: bool, x: f64, point: &Point, colour: &str, out
          stroke=\"{colour}\" stroke-width=\"1.5\"/>",
             x - 5.0,
             x - 5.0,
+        ),
+    );
+}
+
+/// The intervals of a line, from the upper ends there to the lower ends back.
+fn draw_band(frame: &Frame, right: bool, edges: &[[f64; 3]], colour: &str, out: &mut String) {
+    let place = |x: f64, y: f64| format!("{:.1} {:.1}", frame.x(x), frame.y(y, right));
+    let there = edges.iter().map(|[x, _, high]| place(*x, *high));
+    let back = edges.iter().rev().map(|[x, low, _]| place(*x, *low));
+    let d = there.chain(back).collect::<Vec<_>>().join("L");
+    line(out, format_args!("<path d=\"M{d}z\" fill=\"{colour}\" fill-opacity=\"0.2\"/>"));
+}
+
+/// A ring around a point that is drawn by another series.
+pub(super) fn ring(out: &mut String, (x, y): (f64, f64), palette: &Palette) {
+    line(
+        out,
+        format_args!(
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"9\" stroke=\"{}\" stroke-width=\"2\"/>",
+            palette.text
         ),
     );
 }
