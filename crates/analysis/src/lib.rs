@@ -4,8 +4,8 @@
 //! `docs/method.md` says how each number is made.
 //!
 //! Reading order: [`findings`] (the whole), [`load_point`] (what one window says), [`estimate`] (a
-//! number with its uncertainty), [`percentile`], then the checks: [`little`], [`overload`], [`steady`],
-//! [`warnings`]; last what limits it: [`bottleneck`].
+//! number with its uncertainty), [`percentile`], then the checks: [`little`], [`overload`],
+//! [`steady`], [`warnings`]; last what limits it: [`bottleneck`].
 
 pub mod agreement;
 pub mod bottleneck;

@@ -239,8 +239,8 @@ mod tests {
         assert_eq!((found.method, found.samples), (Method::Repeats, 3.0));
     }
 
-    /// How often the 95 % intervals of p50, p90 and p99 hold the truth, in percent of those that are
-    /// given, and how often they are given. `level` is the logarithm of what the times of an
+    /// How often the 95 % intervals of p50, p90 and p99 hold the truth, in percent of those that
+    /// are given, and how often they are given. `level` is the logarithm of what the times of an
     /// interval are multiplied with, in 0.3; `truth` the true percentiles in nanoseconds.
     fn coverage(
         trials: u32,
@@ -273,7 +273,7 @@ mod tests {
             let found = of_parts(&parts, &FRACTIONS[..3]);
             for ((held, percentile), truth) in held.iter_mut().zip(found).zip(truth) {
                 // A bucket is a thousandth wide.
-                let inside = |[low, high]: [f64; 2]| low * 0.999 <= truth && truth <= high * 1.001;
+                let inside = |ends: [f64; 2]| ends[0] * 0.999 <= truth && truth <= ends[1] * 1.001;
                 if let Some(ends) = percentile.interval_ns {
                     held.0 += f64::from(u32::from(inside(ends)));
                     held.1 += 1.0;
