@@ -1,7 +1,7 @@
 //! The one table of commands and flags. Help texts are golden-tested in `tests/help.rs`.
 //!
 //! A command is added as a variant of [`Command`] with its arguments beside it and a file of its
-//! name in `commands/`. Places are kept for size, predict, import, vdbench,
+//! name in `commands/`. Places are kept for predict, import, vdbench,
 //! fio, agent and web. The table of `volume` is in `volume_args.rs`.
 
 use std::path::PathBuf;
@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::check_args::CheckArguments;
 use crate::known::KnownLimit;
+use crate::size_args::SizeArguments;
 use crate::tune_args::TuneArguments;
 use crate::volume_args::VolumeCommand;
 
@@ -60,7 +61,7 @@ Examples:
 Exit codes:
   0  done
   1  done, but the verdict is negative: overloaded, interrupted, compared and
-     found worse, or problems found by check
+     found worse, problems found by check, or nothing that size could buy
   2  bad input: arguments, the experiment file, or a target that is refused
   3  the target failed, or what was measured could not be kept
   4  a mistake of fourcorners itself";
@@ -101,6 +102,14 @@ pub(crate) enum Command {
     /// that it reads samples of the files that are there.
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArguments),
+    /// Find what to buy for a need: service level, quota, volumes, hosts, cost.
+    ///
+    /// Shows the designs that no other beats in monthly cost, spare throughput and number of things
+    /// to run, with what binds each and what the next cheaper one would lose. Where nothing gives
+    /// what is needed it says which constraint forbids it, by how much, and what would be possible,
+    /// with exit code 1.
+    #[command(after_help = SIZE_EXAMPLES)]
+    Size(Box<SizeArguments>),
     /// List what was measured, the oldest first.
     ///
     /// An ID begins with the date and time (UTC) at which its experiment began.
@@ -164,6 +173,14 @@ Examples:
   fourcorners tune /mnt/vol1 --want 200MiB/s --transfer-size 64KiB
   fourcorners tune /mnt/vol1 --want 3200/s --transfer-size 8KiB --pattern random
   fourcorners tune nfs://filer/vol1 -o nconnect=8 --want 1GiB/s --hosts 3";
+
+const SIZE_EXAMPLES: &str = "\
+Examples:
+  fourcorners size --throughput 950MiB/s --capacity 4TiB
+  fourcorners size --iops 60000 --read 70% --capacity 4TiB --response-time 2ms
+  fourcorners size --throughput 950MiB/s --growth 30% --headroom 20% --explain
+  fourcorners size --throughput 2GiB/s --capacity 20TiB --read 0% --vm D32s_v5
+  fourcorners size --part data=4TiB,704MiB/s --part log=512GiB,256MiB/s --json";
 
 const PLAN_EXAMPLES: &str = "\
 Examples:

@@ -24,6 +24,7 @@ mod picture;
 mod plan_text;
 mod refusal;
 mod search_text;
+mod size_args;
 mod terminal;
 mod tune_args;
 mod volume_args;

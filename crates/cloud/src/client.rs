@@ -3,8 +3,11 @@
 //! Not for: what a client is set to, nor for judging it.
 
 use crate::catalog::{CatalogError, rows};
+use crate::reason::RowRef;
 use crate::row::{Origin, Status};
 
+/// The file's name.
+const FILE: &str = "client_settings.toml";
 /// The rows that the product goes by.
 const CLIENT_SETTINGS: &str = include_str!("../../../data/client_settings.toml");
 
@@ -23,17 +26,23 @@ pub enum SettingName {
     ReadAheadWanted,
     /// The largest TCP buffer, for either direction, in bytes.
     TcpBufferMaxWanted,
+    /// Connections that SMB Multichannel makes by itself for each interface.
+    SmbConnectionsDefault,
+    /// Connections of SMB Multichannel beyond which more brought nothing.
+    SmbConnectionsMax,
 }
 
 impl SettingName {
     /// All of them.
-    pub const ALL: [SettingName; 6] = [
+    pub const ALL: [SettingName; 8] = [
         SettingName::TransferSizeWanted,
         SettingName::TransferSizeEnough,
         SettingName::NconnectWanted,
         SettingName::OutstandingPerEndpointMax,
         SettingName::ReadAheadWanted,
         SettingName::TcpBufferMaxWanted,
+        SettingName::SmbConnectionsDefault,
+        SettingName::SmbConnectionsMax,
     ];
 
     /// As the data write it.
@@ -45,6 +54,8 @@ impl SettingName {
             SettingName::OutstandingPerEndpointMax => "outstanding_per_endpoint_max",
             SettingName::ReadAheadWanted => "read_ahead_wanted",
             SettingName::TcpBufferMaxWanted => "tcp_buffer_max_wanted",
+            SettingName::SmbConnectionsDefault => "smb_connections_default",
+            SettingName::SmbConnectionsMax => "smb_connections_max",
         }
     }
 }
@@ -136,6 +147,18 @@ impl ClientFacts {
     /// The current number of a setting, in bytes or counted.
     pub fn setting(&self, name: SettingName) -> u64 {
         self.current(name).next().expect("`parse` demands one current row of each")
+    }
+
+    /// The current row of a setting.
+    pub fn setting_row(&self, wanted: SettingName) -> Option<RowRef> {
+        self.0.iter().find_map(|row| match row {
+            ClientRow::Setting { name, origin, .. }
+                if *name == wanted && origin.status == Status::Current =>
+            {
+                Some(RowRef::new(FILE, format!("setting {}", wanted.name()), origin))
+            }
+            _ => None,
+        })
     }
 
     /// The first version of a distribution (or of `linux`) that takes nconnect.

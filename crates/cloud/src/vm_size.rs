@@ -3,6 +3,7 @@
 //! Not for: limits of managed disks, which do not apply to a file store, and prices.
 
 use crate::catalog::{CatalogError, rows};
+use crate::reason::RowRef;
 use crate::row::{Origin, Status};
 
 /// The sizes that the product knows.
@@ -28,6 +29,11 @@ impl VmSize {
     /// The egress limit in bytes per second: `10^6 / 8 x Mbit/s`.
     pub fn egress_bytes_per_s(&self) -> u64 {
         self.egress_mbit_s.saturating_mul(1_000_000 / 8)
+    }
+
+    /// Its row.
+    pub fn row(&self) -> RowRef {
+        RowRef::new("vm_sizes.toml", format!("vm_size {}", self.name), &self.origin)
     }
 }
 

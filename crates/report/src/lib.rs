@@ -27,4 +27,5 @@ pub mod rows;
 pub mod sections;
 pub mod settings;
 pub mod sheet;
+pub mod sizing;
 pub mod text;

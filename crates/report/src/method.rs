@@ -142,6 +142,12 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          operation at a time, measured and corrected until one number is enough and one less is \
          not, or until more brings no more (half as much again less than 2 % or the uncertainty).",
     ),
+    (
+        "Sizing",
+        "Every design that the facts allow: level, QoS type, kind and number of volumes, size and \
+         number of hosts. Quotas and limits are whole GiB and KiB/s, so nothing is rounded. Shown are \
+         those that no other beats in cost, spare throughput and number of things to run.",
+    ),
 ];
 
 /// The heading's anchor in `docs/method.md`, as GitHub and GitLab make it: lower case, spaces as

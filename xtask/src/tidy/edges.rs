@@ -40,6 +40,11 @@ const TABLE: &[Row] = &[
         never: "thinking is a function of records: it keeps, drives and shows nothing",
     },
     Row {
+        package: "sizing",
+        may_import: &["units", "cloud"],
+        never: "a sizing is a function of needs and facts",
+    },
+    Row {
         package: "files",
         may_import: &["units"],
         never: "a tree of files knows neither the wire nor what its server measures",
@@ -82,14 +87,14 @@ const TABLE: &[Row] = &[
     },
     Row {
         package: "report",
-        may_import: &["units", "workload", "metrics", "analysis", "cloud"],
+        may_import: &["units", "workload", "metrics", "analysis", "cloud", "sizing"],
         never: "a report lays out what analysis says and fetches nothing",
     },
     Row {
         package: "cli",
         may_import: &[
             "units", "workload", "metrics", "analysis", "uring", "target", "engine", "host",
-            "store", "runner", "report", "cloud", "volume",
+            "store", "runner", "report", "cloud", "sizing", "volume",
         ],
         never: "the simulator is for tests",
     },

@@ -5,7 +5,8 @@ use super::tree::{Diagnostic, Tree, find_word};
 pub(crate) const RULE: &str = "purity";
 
 /// The cores that exist or are planned (`nfs3`, `cloud`).
-const CORES: &[&str] = &["units", "workload", "metrics", "analysis", "files", "nfs3", "cloud"];
+const CORES: &[&str] =
+    &["units", "workload", "metrics", "analysis", "files", "nfs3", "cloud", "sizing"];
 
 /// What a core's code may not name, and what it reads there.
 const BANNED: &[(&str, &str)] = &[

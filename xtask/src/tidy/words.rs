@@ -43,8 +43,8 @@ const EMPTY_NAMES: &[&str] =
 
 /// Crates whose strings a user may read.
 const SPOKEN: &[&str] = &[
-    "workload", "metrics", "analysis", "target", "engine", "host", "store", "runner", "report",
-    "cli",
+    "workload", "metrics", "analysis", "sizing", "target", "engine", "host", "store", "runner",
+    "report", "cli",
 ];
 
 /// Where doc comments are what `--help` prints.
@@ -67,6 +67,11 @@ const ALLOWED: &[Allowed] = &[
         path: "crates/host/src/device.rs",
         word: "block size",
         reason: "the kernel's own names for a property of a disk",
+    },
+    Allowed {
+        path: "crates/cli/src/size_args.rs",
+        word: "latency",
+        reason: "a hidden other name of --response-time, which users try first",
     },
     Allowed {
         path: "crates/report/src/settings/fio.rs",

@@ -12,6 +12,7 @@ mod report;
 mod run;
 mod schema;
 mod show;
+mod size;
 mod tune;
 mod volume_config;
 mod volume_serve;
@@ -43,6 +44,7 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Profiles(arguments) => profiles::run(&arguments),
         Command::Volume(VolumeCommand::Serve(arguments)) => volume_serve::run(&arguments, terminal),
         Command::Volume(VolumeCommand::Stat(arguments)) => volume_stat::run(&arguments),
+        Command::Size(arguments) => size::run(&arguments),
         Command::Schema => schema::run(),
     }
 }

@@ -24,6 +24,7 @@ mod private_network;
 mod records;
 mod refusals;
 mod runs;
+mod size;
 mod tune;
 mod verifying;
 mod volumes;

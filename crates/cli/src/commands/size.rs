@@ -1,0 +1,167 @@
+//! `size`: from what is needed to what to buy.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use cloud::service_level::ServiceLevel;
+use report::sheet::Sheet;
+use report::sizing::{Shown, json, sheet};
+use sizing::facts::Facts;
+use sizing::need::{Demand, Need, NeedError, Part};
+use sizing::solve::{Verdict, solve};
+use units::{Bytes, Percent};
+
+use crate::commands::output::{self, WIDTH};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::size_args::{SizeArguments, unknown};
+
+/// Where prices are taken from unless a region is named.
+const REGION: &str = "eastus";
+/// Transfers of a throughput that is wanted, as `tune` takes them.
+const TRANSFER_OF_THROUGHPUT: u64 = 64 << 10;
+/// Transfers of operations that are wanted: what databases do.
+const TRANSFER_OF_RATE: u64 = 8 << 10;
+
+pub(crate) fn run(arguments: &SizeArguments) -> Outcome {
+    let page = match arguments.report.as_deref() {
+        Some(path) => Some((path, page_of(path)?)),
+        None => None,
+    };
+    if let Some((path, _)) = page {
+        output::refuse_unwritable(path)?;
+    }
+    let facts = Facts::embedded();
+    let mut assumptions = Vec::new();
+    let need = need(arguments, &mut assumptions)?;
+    let verdict = solve(&need, &facts).map_err(|error| said(error, &facts))?;
+    let shown = Shown { designs: arguments.top as usize, explained: arguments.explain };
+    if let Some((path, page)) = page {
+        let whole = Shown { explained: true, ..shown };
+        page(&sheet(&need, &verdict, &assumptions, whole), path)?;
+    }
+    let mut out = std::io::stdout().lock();
+    if arguments.json {
+        json::write(&need, &verdict, &assumptions, &mut out)?;
+    } else {
+        let text = sheet(&need, &verdict, &assumptions, shown).text(WIDTH);
+        out.write_all(text.as_bytes())?;
+    }
+    out.flush()?;
+    Ok(match verdict {
+        Verdict::Feasible(_) => Exit::Done,
+        Verdict::Infeasible(_) => Exit::Negative,
+    })
+}
+
+type Page = fn(&Sheet, &Path) -> Result<(), Failure>;
+
+/// What writes the page, by the file's ending.
+fn page_of(path: &Path) -> Result<Page, Failure> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("html" | "htm") => Ok(|sheet, path| {
+            let page = sheet.html().context("lay out the page").map_err(Failure::bug)?;
+            output::to_file(path, |out| out.write_all(page.as_bytes()))
+        }),
+        Some("md") => Ok(|sheet, path| {
+            let text = sheet.markdown();
+            output::to_file(path, |out| out.write_all(text.as_bytes()))
+        }),
+        _ => Err(Failure::input(anyhow!(
+            "write {}: the ending says which form is wanted, .html or .md",
+            path.display()
+        ))),
+    }
+}
+
+fn need(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Result<Need, Failure> {
+    let region = arguments.region.as_deref().unwrap_or(REGION).to_ascii_lowercase();
+    if arguments.region.is_none() {
+        assumptions.push(format!("prices of {REGION}, for no --region was given"));
+    }
+    assumptions.push(format!(
+        "list prices, pay as you go, for {} hours a month; hosts run all of them",
+        arguments.hours
+    ));
+    let parts = match arguments.part.is_empty() {
+        true => vec![only_part(arguments, assumptions)],
+        false => arguments.part.clone(),
+    };
+    if arguments.read == Percent::ALL {
+        let words = "reads only: what hosts receive is not metered, so their egress bounds \
+                     nothing (--read)";
+        assumptions.push(words.to_owned());
+    }
+    assumptions.push(
+        "the load is spread over the volumes of a part in proportion to their limits, and over \
+         hosts and connections evenly"
+            .to_owned(),
+    );
+    assumptions.push(
+        "the limits that the service states are reached: what volumes and hosts were measured to \
+         reach is not judged"
+            .to_owned(),
+    );
+    let mut levels = arguments.level.clone();
+    if levels.is_empty() {
+        levels = ServiceLevel::ALL.to_vec();
+    }
+    Ok(Need {
+        parts,
+        growth_permille: arguments.growth,
+        headroom_permille: u64::from(arguments.headroom.permille()),
+        read_permille: u64::from(arguments.read.permille()),
+        response_time_ns: arguments.response_time,
+        region,
+        protocol: arguments.protocol,
+        hosts: arguments.clients,
+        vm: arguments.vm.clone(),
+        levels,
+        previews: arguments.previews,
+        hours_per_month: arguments.hours,
+        peered_permille: arguments.peered.map(|share| u64::from(share.permille())),
+    })
+}
+
+/// What is wanted without `--part`.
+fn only_part(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Part {
+    let mut demands = Vec::new();
+    if let Some(throughput) = arguments.throughput {
+        let own = arguments.transfer_size.filter(|_| arguments.iops.is_none());
+        let transfer_bytes = own.unwrap_or(TRANSFER_OF_THROUGHPUT);
+        if own.is_none() {
+            let size = Bytes::new(transfer_bytes);
+            assumptions.push(format!("the throughput is made of transfers of {size}"));
+        }
+        demands.push(Demand { throughput, transfer_bytes });
+    }
+    if let Some(rate) = arguments.iops {
+        let transfer_bytes = arguments.transfer_size.unwrap_or(TRANSFER_OF_RATE);
+        if arguments.transfer_size.is_none() {
+            assumptions.push(format!("operations move {} each", Bytes::new(transfer_bytes)));
+        }
+        demands.push(Demand::of_rate(rate, transfer_bytes));
+    }
+    let capacity_gib = arguments.capacity.unwrap_or(0);
+    Part { name: "data".to_owned(), capacity_gib, demands }
+}
+
+/// What is wrong with the need, with what there is instead.
+fn said(error: NeedError, facts: &Facts) -> Failure {
+    let there_is = match &error {
+        NeedError::UnknownRegion { name } => Some(unknown(name, &facts.prices.regions())),
+        NeedError::UnknownVm { name } => {
+            let names: Vec<&str> = facts.vms.iter().map(|vm| vm.name.as_str()).collect();
+            let whole = match name.to_ascii_lowercase().starts_with("standard_") {
+                true => name.clone(),
+                false => format!("Standard_{name}"),
+            };
+            Some(unknown(&whole, &names))
+        }
+        _ => None,
+    };
+    Failure::input(match there_is {
+        Some(words) => anyhow!("size: {error}; {words}"),
+        None => anyhow!("size: {error}"),
+    })
+}

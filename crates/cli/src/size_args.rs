@@ -1,0 +1,301 @@
+//! The flags of `size` and their help.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use cloud::service_level::ServiceLevel;
+use cloud::throughput::KibPerSec;
+use sizing::need::{Part, Protocol};
+use units::{Bytes, OpsPerSec, ParseError, Percent, parse_duration};
+use workload::diagnostic::nearest;
+
+const NEED: &str = "What is needed";
+const DECIDED: &str = "What is decided";
+const PRICE: &str = "What it may cost";
+const OUTPUT: &str = "Output";
+
+/// Arguments of `size`.
+#[derive(Debug, Args)]
+pub(crate) struct SizeArguments {
+    /// The throughput, reads and writes together: 950MiB/s, or 8Gbit/s.
+    #[arg(
+        long,
+        value_name = "THROUGHPUT",
+        value_parser = throughput,
+        allow_hyphen_values = true,
+        help_heading = NEED
+    )]
+    pub(crate) throughput: Option<KibPerSec>,
+
+    /// What the volumes must hold, with its snapshots: 4TiB.
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = capacity_gib,
+        allow_hyphen_values = true,
+        help_heading = NEED
+    )]
+    pub(crate) capacity: Option<u64>,
+
+    /// Operations per second: 60000.
+    ///
+    /// With --throughput as well each of both is to be carried by itself: this rate of small
+    /// transfers, and that throughput of transfers of 64 KiB.
+    #[arg(
+        long,
+        value_name = "RATE",
+        value_parser = ops_per_s,
+        allow_hyphen_values = true,
+        help_heading = NEED
+    )]
+    pub(crate) iops: Option<u64>,
+
+    /// Bytes moved by one operation; without it 8KiB with --iops, 64KiB otherwise.
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = transfer_size,
+        allow_hyphen_values = true,
+        help_heading = NEED
+    )]
+    pub(crate) transfer_size: Option<u64>,
+
+    /// Share of reads; the rest are writes, which the hosts' egress bounds.
+    #[arg(long, value_name = "SHARE", default_value = "100%", help_heading = NEED)]
+    pub(crate) read: Percent,
+
+    /// The mean response time that is wanted: 2ms.
+    #[arg(
+        long,
+        alias = "latency",
+        value_name = "DURATION",
+        value_parser = response_time,
+        help_heading = NEED
+    )]
+    pub(crate) response_time: Option<u64>,
+
+    /// A part of the data with volumes of its own; may be given many times, instead of the above.
+    ///
+    /// All parts are in use at the same time. With manual QoS they share a pool whose throughput is
+    /// split: --part data=4TiB,704MiB/s --part log=512GiB,256MiB/s.
+    #[arg(
+        long,
+        value_name = "NAME=SIZE,THROUGHPUT",
+        value_parser = part,
+        conflicts_with_all = ["throughput", "capacity", "iops"],
+        help_heading = NEED
+    )]
+    pub(crate) part: Vec<Part>,
+
+    /// By how much all of it will grow: 30%.
+    #[arg(long, value_name = "SHARE", value_parser = growth, default_value = "0%",
+          help_heading = NEED)]
+    pub(crate) growth: u64,
+
+    /// The share of every throughput that is bought and left unused: 20%.
+    ///
+    /// 950 MiB/s with 20% of headroom are 950 / 0.8 = 1,187.5 MiB/s to be bought.
+    #[arg(long, value_name = "SHARE", default_value = "0%", help_heading = NEED)]
+    pub(crate) headroom: Percent,
+
+    /// The region, as Azure names it.
+    #[arg(long, value_name = "NAME", help_heading = DECIDED)]
+    pub(crate) region: Option<String>,
+
+    /// How hosts reach the volumes: nfsv3, nfsv4.1 or smb.
+    #[arg(long, value_name = "PROTOCOL", value_parser = protocol, default_value = "nfsv3",
+          help_heading = DECIDED)]
+    pub(crate) protocol: Protocol,
+
+    /// The number of hosts, if it is fixed.
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = DECIDED,
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) clients: Option<u32>,
+
+    /// The size of the hosts, if it is fixed: Standard_D32s_v5.
+    #[arg(long, value_name = "NAME", help_heading = DECIDED)]
+    pub(crate) vm: Option<String>,
+
+    /// Service levels that may be used: standard, premium, ultra, flexible.
+    #[arg(long, value_name = "LEVEL,...", value_parser = level, value_delimiter = ',',
+          help_heading = DECIDED)]
+    pub(crate) level: Vec<ServiceLevel>,
+
+    /// Use what is in preview too: breakthrough volumes.
+    #[arg(long, help_heading = DECIDED)]
+    pub(crate) previews: bool,
+
+    /// Hours of a month for which everything runs and is paid.
+    #[arg(long, value_name = "COUNT", default_value_t = 730, help_heading = PRICE,
+          value_parser = clap::value_parser!(u32).range(1..=744))]
+    pub(crate) hours: u32,
+
+    /// Count the traffic of a peered network: the mean throughput as a share of the wanted, 25%.
+    #[arg(long, value_name = "SHARE", help_heading = PRICE)]
+    pub(crate) peered: Option<Percent>,
+
+    /// How many designs are shown.
+    #[arg(long, value_name = "COUNT", default_value_t = 3, help_heading = OUTPUT,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) top: u32,
+
+    /// Show the arithmetic, and the rows of data with source and date that it rests on.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) explain: bool,
+
+    /// Print JSON, with all designs.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+
+    /// Write a page as well; its ending says which: .html or .md.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) report: Option<PathBuf>,
+}
+
+fn say(error: ParseError) -> String {
+    error.to_string()
+}
+
+/// A throughput in whole KiB/s, rounded up; above 0.
+fn throughput(text: &str) -> Result<KibPerSec, String> {
+    let bits = [("Gbit/s", 1_000_000_000.0), ("Mbit/s", 1_000_000.0), ("Mbps", 1_000_000.0)];
+    let of_bits = bits.into_iter().find_map(|(unit, factor)| {
+        let number: f64 = text.trim().strip_suffix(unit)?.trim().parse().ok()?;
+        Some(number * factor / 8.0)
+    });
+    let bytes = match of_bits {
+        Some(bytes) if bytes.is_finite() && (0.0..1e18).contains(&bytes) => bytes.ceil() as u64,
+        Some(_) => return Err("a throughput above 0".to_owned()),
+        None => {
+            let size = text.trim();
+            let size = size.strip_suffix("/s").ok_or_else(|| {
+                "a throughput with its unit, such as `950MiB/s` or `8Gbit/s`".to_owned()
+            })?;
+            let parsed = size.parse::<Bytes>();
+            parsed.map_err(|_| "a throughput such as `950MiB/s` or `8Gbit/s`".to_owned())?.get()
+        }
+    };
+    match bytes.div_ceil(1024) {
+        0 => Err("a throughput above 0".to_owned()),
+        kib => Ok(KibPerSec::new(kib)),
+    }
+}
+
+/// A capacity in whole GiB, rounded up; above 0.
+fn capacity_gib(text: &str) -> Result<u64, String> {
+    let bytes: Bytes = text.parse().map_err(say)?;
+    match bytes.get().div_ceil(1 << 30) {
+        0 => Err("a capacity above 0".to_owned()),
+        gib => Ok(gib),
+    }
+}
+
+fn ops_per_s(text: &str) -> Result<u64, String> {
+    let rate: OpsPerSec = text.parse().map_err(say)?;
+    match rate.get() {
+        rate if rate > 0.0 && rate < 1e15 => Ok(rate.ceil() as u64),
+        _ => Err("a rate above 0".to_owned()),
+    }
+}
+
+fn transfer_size(text: &str) -> Result<u64, String> {
+    let bytes: Bytes = text.parse().map_err(say)?;
+    match bytes.get() {
+        512..=16_777_216 => Ok(bytes.get()),
+        _ => Err("a size from 512 bytes to 16 MiB".to_owned()),
+    }
+}
+
+fn response_time(text: &str) -> Result<u64, String> {
+    let time = parse_duration(text).map_err(say)?;
+    match u64::try_from(time.as_nanos()) {
+        Ok(ns) if ns > 0 => Ok(ns),
+        _ => Err("a duration above 0, such as `2ms`".to_owned()),
+    }
+}
+
+/// In thousandths. Growth may be more than all that is there.
+fn growth(text: &str) -> Result<u64, String> {
+    let wrong = || "a share from `0%` to `10000%`".to_owned();
+    let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
+    let share: f64 = number.parse().map_err(|_| wrong())?;
+    match share {
+        share if (0.0..=10_000.0).contains(&share) => Ok((share * 10.0).round() as u64),
+        _ => Err(wrong()),
+    }
+}
+
+fn protocol(text: &str) -> Result<Protocol, String> {
+    let known = Protocol::ALL.iter().copied();
+    let lower = text.to_ascii_lowercase();
+    let bare = |name: &str| name.replace(['v', '.'], "");
+    known
+        .clone()
+        .find(|p| bare(p.name()) == bare(&lower))
+        .ok_or_else(|| unknown(text, &known.map(Protocol::name).collect::<Vec<_>>()))
+}
+
+fn level(text: &str) -> Result<ServiceLevel, String> {
+    let lower = text.to_ascii_lowercase();
+    let names = ServiceLevel::ALL.map(ServiceLevel::name);
+    ServiceLevel::named(&lower).ok_or_else(|| unknown(text, &names))
+}
+
+/// What there is, and what may have been meant.
+pub(crate) fn unknown(text: &str, names: &[&str]) -> String {
+    let meant = nearest(text, names.iter().copied());
+    let meant = meant.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+    format!("there are {}{meant}", names.join(", "))
+}
+
+/// `data=4TiB,704MiB/s`
+fn part(text: &str) -> Result<Part, String> {
+    let wanted = "a part such as `data=4TiB,704MiB/s`";
+    let (name, amounts) = text.split_once('=').ok_or(wanted)?;
+    let (size, rate) = amounts.split_once(',').ok_or(wanted)?;
+    if name.trim().is_empty() {
+        return Err(wanted.to_owned());
+    }
+    let demand = sizing::need::Demand { throughput: throughput(rate)?, transfer_bytes: 64 << 10 };
+    Ok(Part {
+        name: name.trim().to_owned(),
+        capacity_gib: capacity_gib(size)?,
+        demands: vec![demand],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_have_units_and_are_above_nothing() {
+        assert_eq!(throughput("950MiB/s").map(KibPerSec::get), Ok(972_800));
+        assert_eq!(throughput("16000Mbit/s").map(KibPerSec::get), Ok(1_953_125));
+        assert_eq!(throughput("16 Gbit/s").map(KibPerSec::get), Ok(1_953_125));
+        for wrong in ["950", "950MiB", "-5MiB/s", "0MiB/s", "fast", "-1Gbit/s", "NaNGbit/s"] {
+            assert!(throughput(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(capacity_gib("4TiB"), Ok(4096));
+        assert_eq!(capacity_gib("1"), Ok(1));
+        assert!(capacity_gib("0").is_err() && capacity_gib("-4TiB").is_err());
+        assert_eq!(ops_per_s("60k"), Ok(60_000));
+        assert!(ops_per_s("-1").is_err() && ops_per_s("0").is_err());
+        assert_eq!(growth("30%"), Ok(300));
+        assert_eq!(growth("250%"), Ok(2500));
+        assert!(growth("-1%").is_err() && growth("much").is_err());
+        assert!(transfer_size("0").is_err());
+    }
+
+    #[test]
+    fn names_are_taken_as_people_write_them_and_others_answered_with_what_there_is() {
+        assert_eq!(protocol("NFSv4.1"), Ok(Protocol::Nfs41));
+        assert_eq!(protocol("nfs3"), Ok(Protocol::Nfs3));
+        assert!(protocol("cifs").unwrap_err().contains("nfsv3, nfsv4.1, smb"));
+        assert_eq!(level("Premium"), Ok(ServiceLevel::Premium));
+        assert!(level("premum").unwrap_err().contains("did you mean `premium`?"));
+        let log = part("log=512GiB,256MiB/s").unwrap();
+        assert_eq!((log.name.as_str(), log.capacity_gib), ("log", 512));
+        assert!(part("log=512GiB").unwrap_err().contains("such as"));
+    }
+}

@@ -1,0 +1,323 @@
+//! A sizing as JSON: units in the names of fields, money in dollars.
+
+use std::io::{self, Write};
+
+use cloud::reason::{Reason, RowRef};
+use cloud::row::Status;
+use serde::Serialize;
+use sizing::design::{Design, Pool, Resource, Use, Volumes};
+use sizing::hosts::Hosts;
+use sizing::need::{Demand, Need, Part};
+use sizing::shortfall::Shortfall;
+use sizing::solve::Verdict;
+
+use crate::number::exported;
+
+/// Changes when a reader of the old form would misread the new one.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Writes everything, indented, with a line break at the end.
+///
+/// # Errors
+/// What `out` says.
+pub fn write(
+    need: &Need,
+    verdict: &Verdict,
+    assumptions: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (designs, shortfalls, nearest) = match verdict {
+        Verdict::Feasible(designs) => (designs.iter().map(design).collect(), vec![], vec![]),
+        Verdict::Infeasible(why) => (
+            vec![],
+            why.shortfalls.iter().map(shortfall).collect(),
+            why.nearest.iter().map(|(what, d)| NearestJson { what, design: design(d) }).collect(),
+        ),
+    };
+    let document = Document {
+        schema_version: SCHEMA_VERSION,
+        feasible: matches!(verdict, Verdict::Feasible(_)),
+        need: need_json(need),
+        assumptions,
+        designs,
+        shortfalls,
+        nearest,
+    };
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    feasible: bool,
+    need: NeedJson<'a>,
+    assumptions: &'a [String],
+    designs: Vec<DesignJson<'a>>,
+    shortfalls: Vec<ShortfallJson<'a>>,
+    nearest: Vec<NearestJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct NeedJson<'a> {
+    region: &'a str,
+    protocol: &'static str,
+    parts: Vec<PartJson<'a>>,
+    growth_fraction: f64,
+    headroom_fraction: f64,
+    read_fraction: f64,
+    response_time_ns: Option<u64>,
+    hosts: Option<u32>,
+    vm: Option<&'a str>,
+    levels: Vec<&'static str>,
+    previews: bool,
+    hours_per_month: u32,
+    peered_fraction: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct PartJson<'a> {
+    name: &'a str,
+    capacity_gib: u64,
+    demands: Vec<DemandJson>,
+}
+
+#[derive(Serialize)]
+struct DemandJson {
+    throughput_kib_s: u64,
+    transfer_size_bytes: u64,
+    ops_per_s: f64,
+}
+
+fn fraction(permille: u64) -> f64 {
+    exported(permille as f64 / 1000.0)
+}
+
+fn need_json(need: &Need) -> NeedJson<'_> {
+    let demand = |d: &Demand| DemandJson {
+        throughput_kib_s: d.throughput.get(),
+        transfer_size_bytes: d.transfer_bytes,
+        ops_per_s: exported(d.ops_per_s()),
+    };
+    fn part<'a>(part: &'a Part, demand: &dyn Fn(&Demand) -> DemandJson) -> PartJson<'a> {
+        PartJson {
+            name: &part.name,
+            capacity_gib: part.capacity_gib,
+            demands: part.demands.iter().map(demand).collect(),
+        }
+    }
+    NeedJson {
+        region: &need.region,
+        protocol: need.protocol.name(),
+        parts: need.parts.iter().map(|one| part(one, &demand)).collect(),
+        growth_fraction: fraction(need.growth_permille),
+        headroom_fraction: fraction(need.headroom_permille),
+        read_fraction: fraction(need.read_permille),
+        response_time_ns: need.response_time_ns,
+        hosts: need.hosts,
+        vm: need.vm.as_deref(),
+        levels: need.levels.iter().map(|level| level.name()).collect(),
+        previews: need.previews,
+        hours_per_month: need.hours_per_month,
+        peered_fraction: need.peered_permille.map(fraction),
+    }
+}
+
+#[derive(Serialize)]
+struct DesignJson<'a> {
+    level: &'static str,
+    qos: &'static str,
+    volume_kind: &'static str,
+    pools: Vec<PoolJson<'a>>,
+    hosts: Option<HostsJson<'a>>,
+    mount_options: Option<&'a str>,
+    commands: &'a [String],
+    month_usd: f64,
+    costs: Vec<CostJson>,
+    not_in_cost: &'a [String],
+    sized_by: &'static str,
+    binding: Option<&'static str>,
+    spare_fraction: f64,
+    things: u64,
+    uses: Vec<UseJson>,
+    cheaper: &'a str,
+    notes: &'a [String],
+    reasons: Vec<ReasonJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PoolJson<'a> {
+    level: &'static str,
+    qos: &'static str,
+    size_gib: u64,
+    throughput_kib_s: u64,
+    volumes: Vec<VolumesJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct VolumesJson<'a> {
+    part: &'a str,
+    count: u64,
+    kind: &'static str,
+    quota_gib: u64,
+    throughput_kib_s: u64,
+}
+
+#[derive(Serialize)]
+struct HostsJson<'a> {
+    vm: &'a str,
+    vcpu: u64,
+    count: u32,
+    connections: u64,
+    endpoints: u64,
+    outstanding: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct CostJson {
+    item: &'static str,
+    month_usd: f64,
+}
+
+#[derive(Serialize)]
+struct UseJson {
+    resource: &'static str,
+    unit: &'static str,
+    used: u64,
+    limit: u64,
+    used_fraction: f64,
+}
+
+#[derive(Serialize)]
+struct ReasonJson<'a> {
+    text: &'a str,
+    rows: Vec<RowJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct RowJson<'a> {
+    file: &'static str,
+    row: &'a str,
+    source: &'a str,
+    date: &'a str,
+    status: &'static str,
+}
+
+#[derive(Serialize)]
+struct ShortfallJson<'a> {
+    constraint: &'static str,
+    tried: &'a str,
+    text: &'a str,
+    wanted: u64,
+    most: u64,
+    short_fraction: f64,
+    rows: Vec<RowJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct NearestJson<'a> {
+    what: &'a str,
+    design: DesignJson<'a>,
+}
+
+fn design(design: &Design) -> DesignJson<'_> {
+    let all = design.reasons.iter().chain(&design.settings.reasons);
+    DesignJson {
+        level: design.level.name(),
+        qos: design.qos.name(),
+        volume_kind: design.kind.name(),
+        pools: design.pools.iter().map(pool).collect(),
+        hosts: design.hosts.as_ref().map(hosts),
+        mount_options: design.settings.mount_options.as_deref(),
+        commands: &design.settings.commands,
+        month_usd: exported(design.cost.month().as_dollars()),
+        costs: (design.cost.items.iter())
+            .map(|(item, amount)| CostJson {
+                item: item.name(),
+                month_usd: exported(amount.as_dollars()),
+            })
+            .collect(),
+        not_in_cost: &design.cost.unknown,
+        sized_by: design.decides.name(),
+        binding: design.binding().map(|one| one.resource.name()),
+        spare_fraction: fraction(design.spare_permille()),
+        things: design.things(),
+        uses: design.uses.iter().map(use_json).collect(),
+        cheaper: &design.cheaper,
+        notes: &design.notes,
+        reasons: all.map(reason).collect(),
+    }
+}
+
+fn pool(pool: &Pool) -> PoolJson<'_> {
+    fn volumes(v: &Volumes) -> VolumesJson<'_> {
+        VolumesJson {
+            part: &v.part,
+            count: v.count,
+            kind: v.kind.name(),
+            quota_gib: v.quota_gib,
+            throughput_kib_s: v.throughput.get(),
+        }
+    }
+    PoolJson {
+        level: pool.level.name(),
+        qos: pool.qos.name(),
+        size_gib: pool.size_gib,
+        throughput_kib_s: pool.throughput.get(),
+        volumes: pool.volumes.iter().map(volumes).collect(),
+    }
+}
+
+fn hosts(hosts: &Hosts) -> HostsJson<'_> {
+    HostsJson {
+        vm: &hosts.vm,
+        vcpu: hosts.vcpu,
+        count: hosts.count,
+        connections: hosts.connections,
+        endpoints: hosts.endpoints,
+        outstanding: hosts.outstanding,
+    }
+}
+
+fn use_json(one: &Use) -> UseJson {
+    UseJson {
+        resource: one.resource.name(),
+        unit: match one.resource {
+            Resource::Capacity => "GiB",
+            Resource::Slots => "requests",
+            _ => "KiB/s",
+        },
+        used: one.used,
+        limit: one.limit,
+        used_fraction: fraction(one.permille()),
+    }
+}
+
+fn reason(reason: &Reason) -> ReasonJson<'_> {
+    ReasonJson { text: &reason.text, rows: reason.rows.iter().map(row).collect() }
+}
+
+fn row(row: &RowRef) -> RowJson<'_> {
+    RowJson {
+        file: row.file,
+        row: &row.row,
+        source: &row.source,
+        date: &row.date,
+        status: match row.status {
+            Status::Current => "current",
+            Status::Superseded => "superseded",
+        },
+    }
+}
+
+fn shortfall(one: &Shortfall) -> ShortfallJson<'_> {
+    ShortfallJson {
+        constraint: one.constraint.name(),
+        tried: &one.tried,
+        text: &one.text,
+        wanted: one.wanted,
+        most: one.most,
+        short_fraction: fraction(one.lack_permille()),
+        rows: one.rows.iter().map(row).collect(),
+    }
+}

@@ -1,0 +1,57 @@
+//! The facts that designs are made from, together, so that a test can put others in their place.
+
+use cloud::catalog::Catalog;
+use cloud::client::ClientFacts;
+use cloud::price::Prices;
+use cloud::row::Status;
+use cloud::vm_size::{self, VmSize};
+
+/// What is known of the service, its prices, its clients and the machines that they run on.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Levels, ceilings, limits.
+    pub catalog: Catalog,
+    /// List prices.
+    pub prices: Prices,
+    /// Sizes of virtual machines; superseded rows are left out.
+    pub vms: Vec<VmSize>,
+    /// How clients should be set.
+    pub clients: ClientFacts,
+}
+
+impl Facts {
+    /// Those that are part of the binary.
+    pub fn embedded() -> Facts {
+        let current = |vm: &VmSize| vm.origin.status == Status::Current;
+        Facts {
+            catalog: Catalog::embedded(),
+            prices: Prices::embedded(),
+            vms: vm_size::all().into_iter().filter(current).collect(),
+            clients: ClientFacts::embedded(),
+        }
+    }
+
+    /// A size of machine, whatever the case of its name and with or without `Standard_`.
+    pub fn vm(&self, name: &str) -> Option<&VmSize> {
+        let bare = |name: &str| {
+            let lower = name.to_ascii_lowercase();
+            lower.strip_prefix("standard_").map_or(lower.clone(), str::to_owned)
+        };
+        let wanted = bare(name);
+        self.vms.iter().find(|vm| bare(&vm.name) == wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_found_by_its_short_name_too() {
+        let facts = Facts::embedded();
+        let d32 = facts.vm("d32s_v3").unwrap();
+        assert_eq!(d32.name, "Standard_D32s_v3");
+        assert_eq!(facts.vm("Standard_d32S_v3"), Some(d32));
+        assert_eq!(facts.vm("D33s_v3"), None);
+    }
+}

@@ -1,0 +1,290 @@
+//! What is wanted: throughput, operations, capacity, and what is already decided.
+
+use std::fmt;
+
+use cloud::service_level::ServiceLevel;
+use cloud::throughput::KibPerSec;
+use units::{Bytes, BytesPerSec};
+
+use crate::facts::Facts;
+
+/// Thousandths in a whole.
+pub const PERMILLE: u64 = 1000;
+/// More than the largest regional offer by orders; above it sums could leave 64 bits.
+const THROUGHPUT_MAX_KIB: u64 = 1 << 50;
+/// As for throughput: an exbibyte.
+const CAPACITY_MAX_GIB: u64 = 1 << 30;
+/// Hours in the longest month.
+const HOURS_MAX: u32 = 744;
+/// Hosts of one design.
+const HOSTS_MAX: u32 = 10_000;
+
+/// How hosts speak to the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// NFS version 3.
+    Nfs3,
+    /// NFS version 4.1.
+    Nfs41,
+    /// SMB 3 with Multichannel.
+    Smb,
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Protocol; 3] = [Protocol::Nfs3, Protocol::Nfs41, Protocol::Smb];
+
+    /// As a user writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Protocol::Nfs3 => "nfsv3",
+            Protocol::Nfs41 => "nfsv4.1",
+            Protocol::Smb => "smb",
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A rate that must be carried, of transfers of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Reads and writes together.
+    pub throughput: KibPerSec,
+    /// Bytes moved by one operation.
+    pub transfer_bytes: u64,
+}
+
+impl Demand {
+    /// So many operations per second of a size, as throughput rounded up to whole KiB/s.
+    pub fn of_rate(ops_per_s: u64, transfer_bytes: u64) -> Demand {
+        let bytes = u128::from(ops_per_s) * u128::from(transfer_bytes);
+        let kib = u64::try_from(bytes.div_ceil(1024)).unwrap_or(u64::MAX);
+        Demand { throughput: KibPerSec::new(kib), transfer_bytes }
+    }
+
+    /// Operations per second: throughput over the size of a transfer.
+    pub fn ops_per_s(&self) -> f64 {
+        self.throughput.bytes_per_s() as f64 / self.transfer_bytes.max(1) as f64
+    }
+
+    /// The demand times `factor` thousandths, rounded up.
+    #[must_use]
+    pub fn scaled(&self, permille: u64) -> Demand {
+        let kib = u128::from(self.throughput.get()) * u128::from(permille);
+        let kib = u64::try_from(kib.div_ceil(u128::from(PERMILLE))).unwrap_or(u64::MAX);
+        Demand { throughput: KibPerSec::new(kib), ..*self }
+    }
+}
+
+/// A part of the data that has volumes of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it is called: `data`, `log`.
+    pub name: String,
+    /// What its volumes must hold, snapshots included.
+    pub capacity_gib: u64,
+    /// Each is to be carried by itself, not all of them at the same time.
+    pub demands: Vec<Demand>,
+}
+
+impl Part {
+    /// The largest throughput that is wanted of it.
+    pub fn throughput(&self) -> KibPerSec {
+        self.demands.iter().map(|d| d.throughput).max().unwrap_or(KibPerSec::new(0))
+    }
+}
+
+/// What a design has to give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// Parts with volumes of their own, all of them in use at the same time.
+    pub parts: Vec<Part>,
+    /// By how much all demands and capacities will grow, in thousandths.
+    pub growth_permille: u64,
+    /// The share of every rate that is bought and stays unused, in thousandths.
+    pub headroom_permille: u64,
+    /// Share of reads, by bytes and by operations, in thousandths.
+    pub read_permille: u64,
+    /// The mean response time that is wanted.
+    pub response_time_ns: Option<u64>,
+    /// Where, as Azure names it.
+    pub region: String,
+    /// How hosts speak to the store.
+    pub protocol: Protocol,
+    /// The number of hosts, if it is given.
+    pub hosts: Option<u32>,
+    /// The size of the hosts, if it is given.
+    pub vm: Option<String>,
+    /// The levels that may be used.
+    pub levels: Vec<ServiceLevel>,
+    /// Whether what is in preview may be used.
+    pub previews: bool,
+    /// Hours for which everything runs and is paid in a month.
+    pub hours_per_month: u32,
+    /// Where hosts are in a peered network: the mean throughput over the month, as thousandths of
+    /// the largest that is wanted.
+    pub peered_permille: Option<u64>,
+}
+
+/// Why a need cannot be looked at.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NeedError {
+    /// There is nothing to size.
+    #[error("nothing is wanted: give a throughput, a rate of operations or a capacity above 0")]
+    Nothing,
+    /// A number that no design could mean.
+    #[error("{what} is {found}; wanted {wanted}")]
+    OutOfRange {
+        /// Which number.
+        what: String,
+        /// It.
+        found: String,
+        /// What is possible.
+        wanted: String,
+    },
+    /// A region without prices.
+    #[error("no prices of region `{name}` are known")]
+    UnknownRegion {
+        /// As it was written.
+        name: String,
+    },
+    /// A size of machine that is in no row.
+    #[error("no size of virtual machine `{name}` is known")]
+    UnknownVm {
+        /// As it was written.
+        name: String,
+    },
+}
+
+impl Need {
+    /// Says what is wrong with it before anything is worked out.
+    ///
+    /// # Errors
+    /// The first thing that is.
+    pub fn check(&self, facts: &Facts) -> Result<(), NeedError> {
+        let wanted = |part: &Part| part.capacity_gib > 0 || part.throughput().get() > 0;
+        if !self.parts.iter().any(wanted) {
+            return Err(NeedError::Nothing);
+        }
+        let range = |what: &str, found: String, wanted: &str| {
+            Err(NeedError::OutOfRange { what: what.to_owned(), found, wanted: wanted.to_owned() })
+        };
+        for part in &self.parts {
+            let throughput = part.throughput();
+            if throughput.get() > THROUGHPUT_MAX_KIB {
+                let found = BytesPerSec::new(throughput.bytes_per_s() as f64).to_string();
+                return range("the throughput", found, "less than 1 EiB/s");
+            }
+            if part.capacity_gib > CAPACITY_MAX_GIB {
+                let found = Bytes::gib(part.capacity_gib.min(1 << 33)).to_string();
+                return range("the capacity", found, "at most 1 EiB");
+            }
+            if part.demands.iter().any(|demand| demand.transfer_bytes == 0) {
+                return range("the transfer size", "0".to_owned(), "a size above 0");
+            }
+        }
+        if self.headroom_permille > 900 {
+            let found = percent(self.headroom_permille);
+            return range("the headroom", found, "from 0% to 90%, of what is bought");
+        }
+        if self.growth_permille > 100 * PERMILLE {
+            return range("the growth", percent(self.growth_permille), "at most 10000%");
+        }
+        if self.read_permille > PERMILLE {
+            return range("the share of reads", percent(self.read_permille), "at most 100%");
+        }
+        if !(1..=HOURS_MAX).contains(&self.hours_per_month) {
+            let found = format!("{} hours", self.hours_per_month);
+            return range("the month", found, "from 1 to 744 hours");
+        }
+        if self.hosts.is_some_and(|hosts| !(1..=HOSTS_MAX).contains(&hosts)) {
+            let found = self.hosts.unwrap_or_default().to_string();
+            return range("the number of clients", found, "from 1 to 10,000");
+        }
+        if self.response_time_ns == Some(0) {
+            return range("the response time", "0".to_owned(), "a duration above 0");
+        }
+        if facts.prices.storage(&self.region).is_none() {
+            return Err(NeedError::UnknownRegion { name: self.region.clone() });
+        }
+        match &self.vm {
+            Some(name) if facts.vm(name).is_none() => {
+                Err(NeedError::UnknownVm { name: name.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// All parts' throughput together, grown: what hosts have to move.
+    pub fn throughput(&self) -> KibPerSec {
+        self.grown().parts.iter().map(Part::throughput).sum()
+    }
+
+    /// The need with its growth in it, and none left to come.
+    #[must_use]
+    pub fn grown(&self) -> Need {
+        self.scaled(PERMILLE + self.growth_permille, PERMILLE + self.growth_permille)
+    }
+
+    /// The need with all demands and all capacities times so many thousandths.
+    #[must_use]
+    pub fn scaled(&self, demand_permille: u64, capacity_permille: u64) -> Need {
+        let part = |part: &Part| {
+            let gib = u128::from(part.capacity_gib) * u128::from(capacity_permille);
+            Part {
+                name: part.name.clone(),
+                capacity_gib: u64::try_from(gib.div_ceil(u128::from(PERMILLE))).unwrap_or(u64::MAX),
+                demands: part.demands.iter().map(|d| d.scaled(demand_permille)).collect(),
+            }
+        };
+        Need { parts: self.parts.iter().map(part).collect(), growth_permille: 0, ..self.clone() }
+    }
+}
+
+/// Thousandths as percent: `12.5 %`.
+pub(crate) fn percent(permille: u64) -> String {
+    match permille % 10 {
+        0 => format!("{} %", permille / 10),
+        rest => format!("{}.{rest} %", permille / 10),
+    }
+}
+
+/// What must be bought so that `wanted` is used and the share `headroom_permille` is not:
+/// `wanted / (1 - headroom)`, rounded up.
+pub fn bought(wanted: KibPerSec, headroom_permille: u64) -> KibPerSec {
+    let kib = u128::from(wanted.get()) * u128::from(PERMILLE);
+    let used = u128::from(PERMILLE.saturating_sub(headroom_permille).max(1));
+    KibPerSec::new(u64::try_from(kib.div_ceil(used)).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_become_a_throughput_and_back() {
+        let demand = Demand::of_rate(60_000, 8192);
+        assert_eq!(demand.throughput.to_string(), "468.75 MiB/s");
+        assert_eq!(demand.ops_per_s(), 60_000.0);
+        assert_eq!(Demand::of_rate(1, 512).throughput.get(), 1);
+    }
+
+    #[test]
+    fn headroom_is_a_share_of_what_is_bought() {
+        let wanted = KibPerSec::new(80);
+        assert_eq!(bought(wanted, 200).get(), 100);
+        assert_eq!(bought(wanted, 0), wanted);
+        assert_eq!(bought(KibPerSec::new(1), 900).get(), 10);
+    }
+
+    #[test]
+    fn shares_are_printed_as_percent() {
+        assert_eq!(percent(125), "12.5 %");
+        assert_eq!(percent(300), "30 %");
+    }
+}

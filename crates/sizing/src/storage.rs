@@ -1,0 +1,358 @@
+//! Pools and volumes for a throughput and a capacity, by exact arithmetic.
+//!
+//! With auto QoS a volume's limit is `quota x KiB/s per GiB` up to a ceiling: the quotas together
+//! are the larger of what is stored and `throughput / KiB/s per GiB`; with manual QoS throughput is
+//! assigned in whole MiB/s, and the pool is the larger of quotas and `throughput / KiB/s per GiB`;
+//! with Flexible it is bought apart. The load is taken to be spread over the volumes of a part in
+//! proportion to their limits.
+
+use cloud::catalog::Catalog;
+use cloud::reason::{Reason, RowRef};
+use cloud::row::LimitName;
+use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
+use cloud::throughput::KibPerSec;
+use units::thousands;
+
+use crate::design::{Decides, Pool, Volumes};
+use crate::need::{Need, Part, bought, percent};
+use crate::shortfall::{Constraint, Shortfall};
+
+/// Throughput of volumes and Flexible pools is assigned in these: 1 MiB/s.
+const MIB: u64 = 1024;
+/// A Flexible pool's throughput is bounded for each TiB.
+const GIB_PER_TIB: u64 = 1024;
+
+/// One of the ways to build the storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What pools are bought as.
+    pub level: ServiceLevel,
+    /// How throughput is given to volumes.
+    pub qos: QosType,
+    /// What volumes are built as.
+    pub kind: VolumeKind,
+    /// Volumes of each part beyond the fewest that can carry it.
+    pub more_volumes: u64,
+    /// The share of the throughput that is bought and stays unused, in thousandths.
+    pub spare_permille: u64,
+}
+
+impl Choice {
+    /// `premium, auto QoS, regular volumes`.
+    pub fn name(&self) -> String {
+        let (level, qos, kind) = (self.level, self.qos.name(), self.kind.name());
+        format!("{level}, {qos} QoS, {kind} volumes")
+    }
+}
+
+/// What a choice comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Storage {
+    /// The choice.
+    pub choice: Choice,
+    /// What is bought.
+    pub pools: Vec<Pool>,
+    /// What its size comes from.
+    pub decides: Decides,
+    /// The arithmetic.
+    pub reasons: Vec<Reason>,
+}
+
+impl Storage {
+    /// Volumes of all pools.
+    pub fn volume_count(&self) -> u64 {
+        self.pools.iter().flat_map(|pool| &pool.volumes).map(|v| v.count).sum()
+    }
+}
+
+/// The smallest and the largest quota of a kind of volume.
+pub fn quota_range(catalog: &Catalog, kind: VolumeKind) -> (u64, u64) {
+    let (least, most) = match kind {
+        VolumeKind::Regular => (LimitName::RegularVolumeSizeMin, LimitName::RegularVolumeSizeMax),
+        VolumeKind::Large => (LimitName::LargeVolumeSizeMin, LimitName::LargeVolumeSizeMax),
+        VolumeKind::Breakthrough => {
+            (LimitName::BreakthroughVolumeSizeMin, LimitName::BreakthroughVolumeSizeMax)
+        }
+    };
+    (catalog.limit(least), catalog.limit(most))
+}
+
+/// The most throughput of one volume; `None` where the service states none.
+pub fn volume_ceiling(catalog: &Catalog, choice: &Choice) -> Option<KibPerSec> {
+    let ceiling = catalog.ceiling(choice.level, choice.kind);
+    let manual = KibPerSec::new(catalog.limit(LimitName::ManualThroughputMax));
+    match (choice.qos, choice.kind) {
+        (QosType::Manual, VolumeKind::Regular) => Some(ceiling.unwrap_or(manual).max(manual)),
+        _ => ceiling,
+    }
+}
+
+/// The storage of a choice for a need without growth.
+///
+/// # Errors
+/// The first constraint that does not hold.
+pub fn build(need: &Need, choice: &Choice, catalog: &Catalog) -> Result<Storage, Shortfall> {
+    let mut volumes = Vec::new();
+    let mut reasons = Vec::new();
+    let mut decides = Decides::Minimum;
+    for part in &need.parts {
+        let (part, by) = part_volumes(need, part, choice, catalog, &mut reasons)?;
+        volumes.extend(part);
+        if by == Decides::Throughput || decides == Decides::Minimum {
+            decides = by;
+        }
+    }
+    let pools = deal(&volumes, choice, catalog)?;
+    let (quotas, sizes): (u64, u64) =
+        pools.iter().fold((0, 0), |(q, s), pool| (q + pool.quota_gib(), s + pool.size_gib));
+    let step = catalog.limit(LimitName::PoolSizeStep);
+    if choice.qos == QosType::Manual && sizes >= quotas.saturating_add(step) {
+        decides = Decides::Throughput;
+    }
+    if pools.iter().all(|pool| pool.size_gib == catalog.limit(LimitName::PoolSizeMin)) {
+        decides = Decides::Minimum;
+    }
+    for pool in &pools {
+        reasons.push(pool_reason(pool, catalog));
+    }
+    reasons.dedup();
+    Ok(Storage { choice: *choice, pools, decides, reasons })
+}
+
+/// A volume before it is in a pool: its part, quota and throughput.
+type Single = (String, u64, KibPerSec);
+
+fn part_volumes(
+    need: &Need,
+    part: &Part,
+    choice: &Choice,
+    catalog: &Catalog,
+    reasons: &mut Vec<Reason>,
+) -> Result<(Vec<Single>, Decides), Shortfall> {
+    let wanted = part.throughput();
+    let buy = bought(wanted, choice.spare_permille);
+    if need.parts.len() > 1 {
+        let text = format!("{}: {wanted} and {} GiB", part.name, thousands(part.capacity_gib));
+        reasons.push(Reason::asked(text));
+    }
+    if choice.spare_permille > 0 {
+        let spare = percent(choice.spare_permille);
+        let text = format!("{wanted} / (1 - {spare} spare) = {buy} to be bought");
+        reasons.push(Reason::asked(text));
+    }
+    let rate = catalog.level(choice.level).throughput.filter(|_| choice.qos == QosType::Auto);
+    let (least, most) = quota_range(catalog, choice.kind);
+    let by_rate = rate.map_or(0, |rate| rate.quota_gib_for(buy));
+    let ceiling = volume_ceiling(catalog, choice);
+    let by_ceiling = ceiling.map_or(1, |ceiling| buy.get().div_ceil(ceiling.get().max(1)));
+    let by_size = part.capacity_gib.max(by_rate).div_ceil(most);
+    let count = by_ceiling.max(by_size).max(1) + choice.more_volumes;
+    let max_count = catalog.limit(LimitName::VolumesPerPoolMax);
+    if count > max_count {
+        return Err(Shortfall {
+            constraint: Constraint::VolumeCount,
+            tried: choice.name(),
+            text: format!(
+                "{} volumes are needed for {buy} and {} GiB; a subscription has at most {}",
+                thousands(count),
+                thousands(part.capacity_gib),
+                thousands(max_count)
+            ),
+            wanted: count,
+            most: max_count,
+            rows: vec![catalog.limit_row(LimitName::VolumesPerPoolMax)],
+        });
+    }
+    let quota = part.capacity_gib.max(by_rate).max(count.saturating_mul(least));
+    let throughputs: Vec<u64> = match choice.qos {
+        QosType::Auto => Vec::new(),
+        QosType::Manual => {
+            let least = catalog.limit(LimitName::ManualThroughputMin);
+            let total = buy.get().max(count * least).div_ceil(MIB);
+            shares(total, count).map(|mib| mib * MIB).collect()
+        }
+    };
+    let singles = shares(quota, count).enumerate().map(|(place, gib)| {
+        let throughput = match rate {
+            Some(rate) => {
+                let by_quota = rate.limit(gib);
+                ceiling.map_or(by_quota, |ceiling| by_quota.min(ceiling))
+            }
+            None => KibPerSec::new(throughputs[place]),
+        };
+        (part.name.clone(), gib, throughput)
+    });
+    let singles: Vec<Single> = singles.collect();
+    reasons.extend(part_reasons(part, choice, catalog, buy, count, quota));
+    let by = match quota {
+        quota if by_rate == quota && by_rate > part.capacity_gib => Decides::Throughput,
+        quota if part.capacity_gib == quota => Decides::Capacity,
+        _ => Decides::Minimum,
+    };
+    Ok((singles, by))
+}
+
+/// `total` in `count` shares that differ by at most 1, the larger ones first.
+fn shares(total: u64, count: u64) -> impl Iterator<Item = u64> {
+    let (each, more) = (total / count, total % count);
+    (0..count).map(move |place| each + u64::from(place < more))
+}
+
+/// Puts volumes into as few pools as can hold them.
+fn deal(volumes: &[Single], choice: &Choice, catalog: &Catalog) -> Result<Vec<Pool>, Shortfall> {
+    let most = catalog.limit(LimitName::PoolSizeMax);
+    let pools_max = catalog.limit(LimitName::PoolsPerAccountMax);
+    let volumes_max = catalog.limit(LimitName::VolumesPerPoolMax);
+    let mut largest = 0;
+    for count in 1..=pools_max.min(volumes.len() as u64) {
+        let mut pools: Vec<Vec<Single>> = vec![Vec::new(); count as usize];
+        for (place, volume) in volumes.iter().enumerate() {
+            pools[place % count as usize].push(volume.clone());
+        }
+        let pools: Vec<Pool> = pools.iter().map(|of| pool(of, choice, catalog)).collect();
+        largest = pools.iter().map(|pool| pool.size_gib).max().unwrap_or(0);
+        let fits = |pool: &Pool| {
+            pool.size_gib <= most
+                && pool.volumes.iter().map(|v| v.count).sum::<u64>() <= volumes_max
+        };
+        if pools.iter().all(fits) {
+            return Ok(pools);
+        }
+    }
+    Err(Shortfall {
+        constraint: Constraint::PoolCount,
+        tried: choice.name(),
+        text: format!(
+            "a pool of {} GiB is needed; a pool has at most {} GiB, an account {pools_max} pools",
+            thousands(largest),
+            thousands(most)
+        ),
+        wanted: largest,
+        most,
+        rows: vec![
+            catalog.limit_row(LimitName::PoolSizeMax),
+            catalog.limit_row(LimitName::PoolsPerAccountMax),
+        ],
+    })
+}
+
+/// The smallest pool for these volumes.
+fn pool(singles: &[Single], choice: &Choice, catalog: &Catalog) -> Pool {
+    let mut volumes: Vec<Volumes> = Vec::new();
+    for (part, quota_gib, throughput) in singles {
+        match volumes.last_mut() {
+            Some(last)
+                if last.part == *part
+                    && last.quota_gib == *quota_gib
+                    && last.throughput == *throughput =>
+            {
+                last.count += 1;
+            }
+            _ => volumes.push(Volumes {
+                part: part.clone(),
+                count: 1,
+                kind: choice.kind,
+                quota_gib: *quota_gib,
+                throughput: *throughput,
+            }),
+        }
+    }
+    let (level, qos) = (choice.level, choice.qos);
+    let mut pool = Pool { level, qos, size_gib: 0, throughput: KibPerSec::new(0), volumes };
+    let step = catalog.limit(LimitName::PoolSizeStep).max(1);
+    let limits = pool.limits();
+    let by_throughput = match (catalog.level(level).throughput, qos) {
+        (Some(_), QosType::Auto) => 0,
+        (Some(rate), QosType::Manual) => rate.quota_gib_for(limits),
+        (None, _) => {
+            let per_tib = catalog.limit(LimitName::FlexibleThroughputMaxPerTib).max(1);
+            limits.get().div_ceil(per_tib) * GIB_PER_TIB
+        }
+    };
+    let least = catalog.limit(LimitName::PoolSizeMin);
+    pool.size_gib = pool.quota_gib().max(by_throughput).max(least).div_ceil(step) * step;
+    pool.throughput = match catalog.level(level).throughput {
+        Some(rate) => rate.limit(pool.size_gib),
+        None => {
+            let step = catalog.limit(LimitName::FlexibleThroughputStep).max(1);
+            let baseline = catalog.limit(LimitName::FlexibleThroughputBaseline);
+            KibPerSec::new(limits.get().max(baseline).div_ceil(step) * step)
+        }
+    };
+    pool
+}
+
+fn part_reasons(
+    part: &Part,
+    choice: &Choice,
+    catalog: &Catalog,
+    buy: KibPerSec,
+    count: u64,
+    quota: u64,
+) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let level = choice.level;
+    if let (Some(rate), QosType::Auto) = (catalog.level(level).throughput, choice.qos)
+        && buy.get() > 0
+    {
+        let text = format!(
+            "{buy} = {} KiB/s; / {} KiB/s per GiB = {} GiB of {level} quota",
+            thousands(buy.get()),
+            rate.get(),
+            thousands(rate.quota_gib_for(buy))
+        );
+        reasons.push(Reason::from_rows(text, [catalog.level_row(level)]));
+    }
+    let (least, most) = quota_range(catalog, choice.kind);
+    let kind = choice.kind.name();
+    let mut rows: Vec<RowRef> = catalog.ceiling_row(level, choice.kind).into_iter().collect();
+    if choice.qos == QosType::Manual && choice.kind == VolumeKind::Regular {
+        rows = vec![catalog.limit_row(LimitName::ManualThroughputMax)];
+    }
+    let ceiling = match volume_ceiling(catalog, choice) {
+        Some(ceiling) => format!("at most {ceiling}"),
+        None => "no stated limit".to_owned(),
+    };
+    let text = format!(
+        "{count} {kind} volume{} of {} to {} GiB and {ceiling} each",
+        if count == 1 { "" } else { "s" },
+        thousands(least),
+        thousands(most)
+    );
+    reasons.push(Reason::from_rows(text, rows));
+    let text = format!(
+        "quota: {} GiB, the capacity being {} GiB",
+        thousands(quota),
+        thousands(part.capacity_gib)
+    );
+    reasons.push(Reason::asked(text));
+    reasons
+}
+
+fn pool_reason(pool: &Pool, catalog: &Catalog) -> Reason {
+    let mut rows = vec![catalog.limit_row(LimitName::PoolSizeStep)];
+    let quotas = thousands(pool.quota_gib());
+    let size = pool.size_gib >> 10;
+    let throughput = match (catalog.level(pool.level).throughput, pool.qos) {
+        (None, _) => {
+            rows.push(catalog.limit_row(LimitName::FlexibleThroughputMaxPerTib));
+            rows.push(catalog.limit_row(LimitName::FlexibleThroughputBaseline));
+            let per_tib = catalog.limit(LimitName::FlexibleThroughputMaxPerTib);
+            let most = KibPerSec::new(per_tib.saturating_mul(size));
+            format!(", with {} bought; {size} TiB may have {most}", pool.throughput)
+        }
+        (Some(rate), QosType::Manual) => {
+            rows.push(catalog.level_row(pool.level));
+            format!(
+                " and for {} assigned; {} GiB x {} KiB/s per GiB = {}",
+                pool.limits(),
+                thousands(pool.size_gib),
+                rate.get(),
+                pool.throughput
+            )
+        }
+        (Some(_), QosType::Auto) => String::new(),
+    };
+    let text = format!("pool: {size} TiB, in whole TiB, for quotas of {quotas} GiB{throughput}");
+    Reason::from_rows(text, rows)
+}

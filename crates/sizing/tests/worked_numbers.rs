@@ -1,0 +1,169 @@
+//! The worked numbers of the documents that the product grew from, to the digit.
+
+use cloud::price::Usd;
+use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
+use cloud::throughput::KibPerSec;
+use sizing::cost;
+use sizing::design::Design;
+use sizing::facts::Facts;
+use sizing::need::{Demand, Need, Part, Protocol};
+use sizing::solve::{Verdict, solve};
+use sizing::storage::{self, Choice, Storage};
+
+fn need(mib: u64, gib: u64) -> Need {
+    let demand = Demand { throughput: KibPerSec::new(mib << 10), transfer_bytes: 64 << 10 };
+    Need {
+        parts: vec![Part { name: "data".to_owned(), capacity_gib: gib, demands: vec![demand] }],
+        growth_permille: 0,
+        headroom_permille: 0,
+        read_permille: 1000,
+        response_time_ns: None,
+        region: "eastus".to_owned(),
+        protocol: Protocol::Nfs3,
+        hosts: None,
+        vm: None,
+        levels: ServiceLevel::ALL.to_vec(),
+        previews: false,
+        hours_per_month: 730,
+        peered_permille: None,
+    }
+}
+
+fn choice(level: ServiceLevel, qos: QosType) -> Choice {
+    let kind = VolumeKind::Regular;
+    Choice { level, qos, kind, more_volumes: 0, spare_permille: 0 }
+}
+
+fn storage(mib: u64, gib: u64, level: ServiceLevel, qos: QosType) -> Storage {
+    let facts = Facts::embedded();
+    storage::build(&need(mib, gib), &choice(level, qos), &facts.catalog).expect("it can be built")
+}
+
+fn premium(mib: u64, gib: u64) -> Storage {
+    storage(mib, gib, ServiceLevel::Premium, QosType::Auto)
+}
+
+fn front(need: &Need) -> Vec<Design> {
+    match solve(need, &Facts::embedded()).expect("a need") {
+        Verdict::Feasible(designs) => designs,
+        Verdict::Infeasible(why) => panic!("{why:?}"),
+    }
+}
+
+#[test]
+fn a_throughput_of_950_mib_s_is_15_200_gib_of_premium() {
+    let storage = premium(950, 4096);
+    let volume = &storage.pools[0].volumes[0];
+    assert_eq!((volume.count, volume.quota_gib), (1, 15_200));
+    assert_eq!(volume.throughput.get(), 972_800);
+    assert_eq!(storage.pools[0].size_gib, 15 << 10);
+    let said: Vec<&str> = storage.reasons.iter().map(|reason| reason.text.as_str()).collect();
+    let arithmetic = "950 MiB/s = 972,800 KiB/s; / 64 KiB/s per GiB = 15,200 GiB of premium quota";
+    assert!(said.contains(&arithmetic), "{said:#?}");
+}
+
+#[test]
+fn a_throughput_of_4_500_mib_s_is_70_31_tib_of_premium() {
+    let storage = premium(4500, 1024);
+    let volume = &storage.pools[0].volumes[0];
+    assert_eq!((volume.count, volume.quota_gib), (1, 72_000));
+    assert_eq!(format!("{:.2}", volume.quota_gib as f64 / 1024.0), "70.31");
+    // One MiB/s more is more than one volume gives.
+    assert_eq!(premium(4501, 1024).volume_count(), 2);
+}
+
+#[test]
+fn five_tib_of_premium_give_320_mib_s_and_one_gives_64() {
+    assert_eq!(premium(0, 5 << 10).pools[0].volumes[0].throughput.to_string(), "320 MiB/s");
+    assert_eq!(premium(64, 1 << 10).pools[0].volumes[0].quota_gib, 1 << 10);
+    assert_eq!(premium(0, 1 << 10).pools[0].throughput.to_string(), "64 MiB/s");
+}
+
+#[test]
+fn a_machine_of_16_000_mbit_s_sends_1_907_mib_s_and_not_2_000() {
+    let writes = |mib| Need {
+        read_permille: 0,
+        vm: Some("D32s_v3".to_owned()),
+        hosts: Some(1),
+        ..need(mib, 1024)
+    };
+    assert!(matches!(solve(&writes(1907), &Facts::embedded()), Ok(Verdict::Feasible(_))));
+    let Ok(Verdict::Infeasible(why)) = solve(&writes(2000), &Facts::embedded()) else {
+        panic!("2,000 MiB/s are more than 16,000 Mbit/s")
+    };
+    let said = &why.shortfalls[0].text;
+    assert!(said.contains("send at most 1907.3 MiB/s; writes need 2000.0 MiB/s"), "{said}");
+    let instead: Vec<&str> = why.nearest.iter().map(|(what, _)| what.as_str()).collect();
+    assert!(instead.contains(&"with 2 hosts of Standard_D32s_v3"), "{instead:?}");
+}
+
+#[test]
+fn a_manual_pool_of_10_tib_of_ultra_is_split_as_the_documents_split_it() {
+    let part = |name: &str, gib, mib: u64| Part {
+        name: name.to_owned(),
+        capacity_gib: gib,
+        demands: vec![Demand { throughput: KibPerSec::new(mib << 10), transfer_bytes: 1 << 16 }],
+    };
+    let mut hana = need(0, 0);
+    hana.parts = vec![
+        part("data", 4096, 704),
+        part("log", 512, 256),
+        part("shared", 1024, 64),
+        part("backup", 4608, 256),
+    ];
+    let facts = Facts::embedded();
+    let built = |qos| storage::build(&hana, &choice(ServiceLevel::Ultra, qos), &facts.catalog);
+    let manual = built(QosType::Manual).unwrap();
+    assert_eq!((manual.pools.len(), manual.pools[0].size_gib), (1, 10 << 10));
+    assert_eq!(manual.pools[0].throughput.to_string(), "1280 MiB/s");
+    assert_eq!(manual.pools[0].limits().to_string(), "1280 MiB/s");
+    // By quota the log alone would need 2 TiB.
+    assert_eq!(built(QosType::Auto).unwrap().pools[0].size_gib, 13 << 10);
+}
+
+/// East US, months of 730 hours, prices of 2026-01-29. The documents print whole dollars.
+#[test]
+fn pools_cost_what_the_cost_page_says() {
+    let facts = Facts::embedded();
+    let prices = facts.prices.storage("eastus").unwrap();
+    let cost = |mib, tib: u64, level, qos| {
+        let storage = storage(mib, tib << 10, level, qos);
+        let pool = &storage.pools[0];
+        assert_eq!(pool.size_gib, tib << 10);
+        cost::capacity(pool, prices, 730) + cost::throughput(pool, &facts, prices, 730)
+    };
+    use QosType::{Auto, Manual};
+    use ServiceLevel::{Flexible, Premium, Ultra};
+    let dollars = |amount: Usd| amount.to_string();
+    assert_eq!(dollars(cost(0, 4, Ultra, Auto)), "$1,609");
+    assert_eq!(dollars(cost(0, 36, Ultra, Auto)), "$14,478");
+    assert_eq!(dollars(cost(4480, 7, Flexible, Manual)), "$10,582");
+    assert_eq!(dollars(cost(0, 100, Premium, Auto)), "$30,125");
+    assert_eq!(dollars(cost(6400, 75, Flexible, Manual)), "$22,577");
+    assert_eq!(dollars(cost(0, 175, Flexible, Manual)), "$19,753");
+    // The page cuts this one to $976; it is $976.82.
+    assert_eq!(cost(512, 1, Flexible, Manual).micros(), 976_821_760);
+}
+
+#[test]
+fn a_large_capacity_without_load_costs_its_pool() {
+    let standard = Need { levels: vec![ServiceLevel::Standard], ..need(0, 175 << 10) };
+    let designs = front(&standard);
+    assert_eq!(designs[0].cost.month().to_string(), "$26,425");
+    assert_eq!(designs[0].hosts, None);
+}
+
+#[test]
+fn the_front_is_sorted_and_nothing_in_it_is_beaten() {
+    let designs = front(&need(950, 4096));
+    assert!(designs.len() > 1);
+    for pair in designs.windows(2) {
+        assert!(pair[0].cost.month() <= pair[1].cost.month());
+        let better = pair[1].spare_permille() > pair[0].spare_permille()
+            || pair[1].things() < pair[0].things();
+        assert!(better, "{pair:#?}");
+    }
+    for design in &designs {
+        assert!(!design.cheaper.is_empty() && !design.reasons.is_empty());
+    }
+}
