@@ -208,6 +208,23 @@ impl Row {
         named(&name).ok_or_else(|| format!("`{key}` is unknown: `{name}`"))
     }
 
+    /// A list of texts.
+    pub(crate) fn texts(&mut self, key: &str) -> Result<Vec<String>, String> {
+        let wrong = || format!("`{key}` is no list of texts");
+        let list = self.0.remove(key).ok_or_else(|| format!("`{key}` is missing"))?;
+        let list = list.as_array().ok_or_else(wrong)?;
+        list.iter().map(|one| one.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
+    }
+
+    /// What `read` makes of a key that need not be there.
+    pub(crate) fn optional<T>(
+        &mut self,
+        key: &str,
+        read: impl FnOnce(&mut Row, &str) -> Result<T, String>,
+    ) -> Result<Option<T>, String> {
+        self.0.contains_key(key).then(|| read(self, key)).transpose()
+    }
+
     fn quantity(&mut self, dimension: Dimension) -> Result<u64, String> {
         let (value, unit) = (self.number("value")?, self.text("unit")?);
         let factor = dimension.factor(&unit).ok_or_else(|| format!("wrong unit `{unit}`"))?;

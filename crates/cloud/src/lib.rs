@@ -12,6 +12,7 @@ pub mod catalog;
 mod catalog_rows;
 pub mod client;
 pub mod price;
+pub mod figure;
 pub mod reason;
 pub mod row;
 pub mod service_level;

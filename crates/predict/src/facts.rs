@@ -1,0 +1,47 @@
+//! The few limits of the service that a topology has where it says nothing else, read once.
+
+use std::sync::LazyLock;
+
+use cloud::catalog::Catalog;
+use cloud::client::{ClientFacts, SettingName};
+use cloud::row::LimitName;
+use cloud::service_level::VolumeKind;
+
+/// What is taken where a topology says nothing.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// Calls outstanding on a connection.
+    pub(crate) slots: u64,
+    /// rsize and wsize.
+    pub(crate) call_bytes: u64,
+    /// The most connections of a mount.
+    pub(crate) nconnect_max: u64,
+    /// Endpoints of a volume in breakthrough mode.
+    breakthrough_endpoints: u64,
+    /// Everything else.
+    pub(crate) catalog: Catalog,
+}
+
+static FACTS: LazyLock<Facts> = LazyLock::new(|| {
+    let catalog = Catalog::embedded();
+    Facts {
+        slots: catalog.limit(LimitName::OutstandingPerConnectionMax),
+        call_bytes: ClientFacts::embedded().setting(SettingName::TransferSizeWanted),
+        nconnect_max: catalog.limit(LimitName::NconnectMax),
+        breakthrough_endpoints: catalog.limit(LimitName::BreakthroughEndpoints),
+        catalog,
+    }
+});
+
+/// The rows, read once.
+pub(crate) fn of() -> &'static Facts {
+    &FACTS
+}
+
+/// Endpoints of its own that a volume has; a regular one shares one with others, counted as 1.
+pub(crate) fn endpoints_of_one(kind: VolumeKind) -> u64 {
+    match kind {
+        VolumeKind::Regular | VolumeKind::Large => 1,
+        VolumeKind::Breakthrough => of().breakthrough_endpoints,
+    }
+}

@@ -1,0 +1,320 @@
+//! A topology as a network of queues: stations in groups of equals, and classes of operations.
+//!
+//! For: [`crate::solve`]. Each operation visits one connection, its host, an endpoint, one volume.
+//! What a part of the service needs for it is a queue's service demand; a limit that paces (a
+//! volume's throughput limit, a VM's egress) takes no time while it is not reached.
+
+use cloud::figure::Access;
+use cloud::service_level::VolumeKind;
+
+use crate::facts;
+use crate::parameters::{Group, Parameter, Parameters};
+use crate::resource::{Resource, ResourceKind};
+use crate::topology::{Client, Floor, HostGroup, Load, SPREAD, Topology, Workload};
+
+/// Equal stations that operations go to with equal probability.
+#[derive(Clone, Debug)]
+pub(crate) struct Station {
+    pub(crate) resource: Resource,
+    /// How many of them.
+    pub(crate) count: f64,
+    /// Whether it only paces.
+    pub(crate) paces: bool,
+    /// Whether the operations of one host meet no others there.
+    pub(crate) is_private: bool,
+    /// By class: the share of operations that come here at all.
+    pub(crate) visits: Vec<f64>,
+    /// By class: busy time of one operation here, over all its visits, in seconds.
+    pub(crate) demands: Vec<f64>,
+}
+
+/// Equal operations of equal hosts.
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    pub(crate) hosts: f64,
+    /// Operations that the connections have slots for, over all hosts.
+    pub(crate) slots: f64,
+    /// The response time of an operation that is alone, and its spread.
+    pub(crate) floor: Floor,
+    pub(crate) load: Load,
+    pub(crate) transfer_bytes: f64,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Network {
+    pub(crate) classes: Vec<Class>,
+    pub(crate) stations: Vec<Station>,
+}
+
+/// What tells the endpoint of a group of volumes from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Door {
+    Named(usize),
+    Shared,
+    Own(usize),
+}
+
+impl Network {
+    pub(crate) fn of(topology: &Topology, parameters: &Parameters) -> Network {
+        let mut network = Network::default();
+        for (class, workload) in topology.workloads.iter().enumerate() {
+            let host = &topology.hosts[workload.hosts];
+            let slots = topology.flows(workload) as f64 * host.slots as f64;
+            let own = Floor { mean_s: parameters.floor_s.value, spread: SPREAD };
+            network.classes.push(Class {
+                hosts: host.count as f64,
+                slots: slots / workload.calls(host),
+                floor: topology.floor.unwrap_or(own),
+                load: workload.load,
+                transfer_bytes: workload.transfer_bytes as f64,
+            });
+            let mut adding = Adding { network: &mut network, topology, parameters, class };
+            adding.host(workload, host);
+            adding.volumes(workload, host);
+        }
+        let classes = network.classes.len();
+        for station in &mut network.stations {
+            station.visits.resize(classes, 0.0);
+            station.demands.resize(classes, 0.0);
+        }
+        network
+    }
+}
+
+/// Adds the stations of one class.
+struct Adding<'a> {
+    network: &'a mut Network,
+    topology: &'a Topology,
+    parameters: &'a Parameters,
+    class: usize,
+}
+
+/// What one operation needs where reads and writes differ.
+struct Needs {
+    calls: f64,
+    bytes: f64,
+    read: f64,
+}
+
+impl Needs {
+    fn of(&self, read: (f64, f64), write: (f64, f64)) -> f64 {
+        let one = |(call, byte): (f64, f64)| self.calls * call + self.bytes * byte;
+        self.read * one(read) + (1.0 - self.read) * one(write)
+    }
+}
+
+impl Adding<'_> {
+    fn get(&self, parameter: Parameter) -> f64 {
+        self.parameters.get(parameter)
+    }
+
+    fn needs(&self, workload: &Workload, host: &HostGroup) -> Needs {
+        let bytes = workload.transfer_bytes as f64;
+        Needs { calls: workload.calls(host), bytes, read: workload.read }
+    }
+
+    /// Adds to a group of stations, or makes it. What needs nothing is no station.
+    fn add(&mut self, resource: Resource, count: f64, paces: bool, visits: f64, demand: f64) {
+        if demand <= 0.0 {
+            return;
+        }
+        let is_private = resource.kind.is_private();
+        let stations = &mut self.network.stations;
+        let place = stations.iter().position(|station| station.resource == resource);
+        let place = place.unwrap_or_else(|| {
+            let (visits, demands) = (Vec::new(), Vec::new());
+            stations.push(Station { resource, count, paces, is_private, visits, demands });
+            stations.len() - 1
+        });
+        let station = &mut stations[place];
+        station.visits.resize(self.class + 1, 0.0);
+        station.demands.resize(self.class + 1, 0.0);
+        station.visits[self.class] += visits;
+        station.demands[self.class] += demand;
+    }
+
+    fn host(&mut self, workload: &Workload, host: &HostGroup) {
+        let needs = self.needs(workload, host);
+        let count = host.count as f64;
+        let of = |kind: ResourceKind, group: Option<Group>| Resource {
+            kind,
+            group,
+            place: workload.hosts,
+            name: host.name.clone(),
+        };
+        match (host.client, host.vcpu) {
+            (Client::Linux, Some(vcpu)) => {
+                let call = self.get(Parameter::Vcpu);
+                let read = (call, self.get(Parameter::VcpuReadByte));
+                let write = (call, self.get(Parameter::VcpuWriteByte));
+                let demand = needs.of(read, write) / vcpu.max(1) as f64;
+                let resource = of(ResourceKind::HostProcessing, Some(Group::LinuxHost));
+                self.add(resource, count, false, 1.0, demand);
+            }
+            (Client::Linux, None) => {}
+            (Client::Esxi { guests }, _) => {
+                let both = (self.get(Parameter::EsxiHost), self.get(Parameter::EsxiHostByte));
+                let resource = of(ResourceKind::HostProcessing, Some(Group::EsxiHost));
+                self.add(resource, count, false, 1.0, needs.of(both, both));
+                if let Some(guests) = guests {
+                    let both = (self.get(Parameter::Guest), 0.0);
+                    let resource = of(ResourceKind::Guest, Some(Group::Guest));
+                    let machines = count * guests as f64;
+                    self.add(resource, machines, false, 1.0, needs.of(both, both));
+                }
+            }
+        }
+        let (sent, received) = ((1.0 - needs.read) * needs.bytes, needs.read * needs.bytes);
+        if let Some(rate) = host.egress_bytes_per_s {
+            self.add(of(ResourceKind::Egress, None), count, true, 1.0, sent / rate);
+        }
+        if let Some(rate) = host.link_bytes_per_s {
+            self.add(of(ResourceKind::LinkOut, None), count, true, 1.0, sent / rate);
+            self.add(of(ResourceKind::LinkIn, None), count, true, 1.0, received / rate);
+        }
+    }
+
+    fn volumes(&mut self, workload: &Workload, host: &HostGroup) {
+        let needs = self.needs(workload, host);
+        let all: u64 = workload.volumes.iter().map(|i| self.topology.volumes[*i].count).sum();
+        for index in &workload.volumes {
+            let share = self.topology.volumes[*index].count as f64 / all.max(1) as f64;
+            self.flows(workload, host, *index, share, &needs);
+            self.endpoint(*index, share, &needs);
+            self.volume(workload.access, *index, share, &needs);
+        }
+    }
+
+    fn door(&self, volume: usize) -> (Door, u64, String) {
+        let volumes = &self.topology.volumes[volume];
+        match (volumes.endpoint, volumes.kind) {
+            (Some(index), _) => {
+                let endpoint = &self.topology.endpoints[index];
+                (Door::Named(index), endpoint.count, endpoint.name.clone())
+            }
+            (None, VolumeKind::Regular) => (Door::Shared, 1, "shared".to_owned()),
+            (None, kind) => {
+                let count = volumes.count * facts::endpoints_of_one(kind);
+                (Door::Own(volume), count, volumes.name.clone())
+            }
+        }
+    }
+
+    fn flows(
+        &mut self,
+        workload: &Workload,
+        host: &HostGroup,
+        volume: usize,
+        share: f64,
+        needs: &Needs,
+    ) {
+        let (door, endpoints, _) = self.door(volume);
+        let door = match door {
+            Door::Shared => 0,
+            Door::Named(index) => 1 + index,
+            Door::Own(index) => 1 + self.topology.endpoints.len() + index,
+        };
+        let (group, count, place, demand) = match host.client {
+            Client::Linux => {
+                let read = (self.get(Parameter::FlowRead), self.get(Parameter::FlowReadByte));
+                let write = (self.get(Parameter::FlowWrite), self.get(Parameter::FlowWriteByte));
+                let count = host.count * host.nconnect * endpoints;
+                (Group::LinuxFlow, count, door, needs.of(read, write))
+            }
+            Client::Esxi { .. } => {
+                let both = (self.get(Parameter::EsxiFlow), self.get(Parameter::EsxiFlowByte));
+                let count = host.count * self.topology.volumes[volume].count;
+                (Group::EsxiFlow, count, volume, needs.of(both, both))
+            }
+        };
+        let places = 1 + self.topology.endpoints.len() + self.topology.volumes.len();
+        let resource = |kind, group| Resource {
+            kind,
+            group,
+            place: workload.hosts * places + place,
+            name: host.name.clone(),
+        };
+        let count = count as f64;
+        let own = resource(ResourceKind::Flow, Some(group));
+        self.add(own, count, false, share, share * demand);
+        if let Some(rate) = host.flow_bytes_per_s {
+            let demand = share * needs.bytes / rate;
+            self.add(resource(ResourceKind::FlowLimit, None), count, true, share, demand);
+        }
+        if let Some(rate) = host.flow_ops_per_s {
+            let demand = share * needs.calls / rate;
+            self.add(resource(ResourceKind::FlowOpsLimit, None), count, true, share, demand);
+        }
+    }
+
+    fn endpoint(&mut self, volume: usize, share: f64, needs: &Needs) {
+        let (door, count, name) = self.door(volume);
+        let is_regular = self.topology.volumes[volume].kind == VolumeKind::Regular;
+        let place = match door {
+            Door::Shared => 0,
+            Door::Named(index) => 1 + index,
+            // What a large volume's own endpoint can do is in the volume's numbers.
+            Door::Own(_) => return,
+        };
+        let count = count as f64;
+        let of = |kind, group| Resource { kind, group, place, name: name.clone() };
+        if is_regular {
+            let calls = share * needs.calls * self.get(Parameter::Endpoint);
+            let bytes = share * needs.bytes * self.get(Parameter::EndpointByte);
+            let group = Some(Group::Endpoint);
+            self.add(of(ResourceKind::EndpointOps, group), count, false, share, calls);
+            self.add(of(ResourceKind::EndpointThroughput, group), count, false, share, bytes);
+        }
+        if let Door::Named(index) = door
+            && let Some(rate) = self.topology.endpoints[index].limit_bytes_per_s
+        {
+            let demand = share * needs.bytes / rate;
+            self.add(of(ResourceKind::EndpointLimit, None), count, true, share, demand);
+        }
+    }
+
+    fn volume(&mut self, access: Access, index: usize, share: f64, needs: &Needs) {
+        let volumes = &self.topology.volumes[index];
+        let of = |kind, group| Resource { kind, group, place: index, name: volumes.name.clone() };
+        if let Some(rate) = volumes.limit_bytes_per_s {
+            let demand = share * needs.bytes / rate;
+            let count = volumes.count as f64;
+            self.add(of(ResourceKind::VolumeLimit, None), count, true, share, demand);
+        }
+        // A volume in breakthrough mode is taken for as many large ones as it has endpoints.
+        let count = (volumes.count * facts::endpoints_of_one(volumes.kind)) as f64;
+        let is_regular = volumes.kind == VolumeKind::Regular;
+        let group = Some(if is_regular { Group::Regular } else { Group::Large });
+        match access {
+            Access::Random => {
+                let (read, byte, write) = self.random(is_regular);
+                let demand = share * needs.of((read, byte), (write, byte));
+                self.add(of(ResourceKind::VolumeRandom, group), count, false, share, demand);
+            }
+            Access::Sequential => {
+                use Parameter::{LargeReadPath, LargeWritePath, RegularReadPath, RegularWritePath};
+                let (read, write) = match is_regular {
+                    true => (RegularReadPath, RegularWritePath),
+                    false => (LargeReadPath, LargeWritePath),
+                };
+                let read = share * needs.read * needs.bytes * self.get(read);
+                let write = share * (1.0 - needs.read) * needs.bytes * self.get(write);
+                self.add(of(ResourceKind::VolumeReads, group), count, false, share, read);
+                self.add(of(ResourceKind::VolumeWrites, group), count, false, share, write);
+            }
+        }
+    }
+
+    /// What a random read, a byte, and a random write need. Of large volumes only one transfer
+    /// size is published: a byte costs them as much of a read as it costs regular ones.
+    fn random(&self, is_regular: bool) -> (f64, f64, f64) {
+        let (read, byte) = (self.get(Parameter::RegularRead), self.get(Parameter::RegularByte));
+        if is_regular {
+            return (read, byte, self.get(Parameter::RegularWrite));
+        }
+        let large = self.get(Parameter::LargeRead);
+        let byte = if read > 0.0 { byte * large / read } else { 0.0 };
+        (large, byte, self.get(Parameter::LargeWrite))
+    }
+}

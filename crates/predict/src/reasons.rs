@@ -1,0 +1,94 @@
+//! Why a prediction has its numbers, and what it assumes.
+
+use cloud::reason::Reason;
+use cloud::service_level::VolumeKind;
+
+use crate::network::Network;
+use crate::parameters::{Group, Parameters};
+use crate::topology::{Client, Topology};
+
+/// The arithmetic of a prediction, with the rows it rests on.
+pub(crate) fn of(topology: &Topology, parameters: &Parameters, network: &Network) -> Vec<Reason> {
+    let mut all = Vec::new();
+    match topology.floor {
+        Some(floor) => all.push(Reason::asked(format!(
+            "one operation at a time takes {:.3} ms, as the topology says",
+            floor.mean_s * 1e3
+        ))),
+        None => all.push(parameters.floor_reason.clone()),
+    }
+    for workload in &topology.workloads {
+        let host = &topology.hosts[workload.hosts];
+        let flows = topology.flows(workload);
+        let volumes: u64 = workload.volumes.iter().map(|i| topology.volumes[*i].count).sum();
+        let how = match host.client {
+            Client::Esxi { .. } => format!("{} hosts x {volumes} volumes", host.count),
+            Client::Linux => format!(
+                "{} hosts x {} connections x {} endpoints",
+                host.count,
+                host.nconnect,
+                topology.endpoints_of(workload)
+            ),
+        };
+        all.push(Reason::asked(format!("{}: {how} = {flows} connections", workload.name)));
+        all.push(Reason::asked(format!(
+            "{}: {flows} connections x {} slots / {} calls of an operation = {:.0} operations \
+             outstanding at most",
+            workload.name,
+            host.slots,
+            workload.calls(host),
+            flows as f64 * host.slots as f64 / workload.calls(host)
+        )));
+    }
+    all.extend(topology.hosts.iter().flat_map(|host| host.reasons.iter().cloned()));
+    all.extend(topology.volumes.iter().flat_map(|volume| volume.reasons.iter().cloned()));
+    let mut said: Vec<Group> = Vec::new();
+    for station in &network.stations {
+        if let Some(group) = station.resource.group.filter(|group| !said.contains(group)) {
+            said.push(group);
+            all.extend(parameters.reason(group).cloned());
+        }
+    }
+    all
+}
+
+/// What nothing says and the model takes all the same.
+pub(crate) fn assumptions(topology: &Topology) -> Vec<String> {
+    let mut all = Vec::new();
+    if topology.floor.is_none() {
+        all.push(
+            "The response time of one operation at a time is the middle of published ones; \
+             measure yours (`tune`) and give it as `floor`."
+                .to_owned(),
+        );
+    }
+    if topology.hosts.iter().any(|h| h.client == Client::Linux && h.vcpu.is_some()) {
+        all.push(
+            "What a host can do grows with its processors; it was published of machines with 32 \
+             and 104 of them only."
+                .to_owned(),
+        );
+    }
+    if topology.hosts.iter().any(|h| h.client == Client::Linux && h.vcpu.is_none()) {
+        all.push("The hosts' processors do not limit, for their number is not given.".to_owned());
+    }
+    if topology.hosts.iter().any(|h| matches!(h.client, Client::Esxi { .. })) {
+        all.push("VMware's hosts are like those that were measured, AV36.".to_owned());
+    }
+    let regular =
+        |v: &&crate::topology::VolumeGroup| v.kind == VolumeKind::Regular && v.endpoint.is_none();
+    let shared: u64 = topology.volumes.iter().filter(regular).map(|volume| volume.count).sum();
+    if shared > 1 {
+        all.push("All regular volumes without `endpoint` share one endpoint.".to_owned());
+    }
+    if topology.volumes.iter().any(|volume| volume.kind == VolumeKind::Breakthrough) {
+        all.push(
+            "A volume in breakthrough mode does as much as one large volume for each of its \
+             endpoints; no figure of one is published that would say so."
+                .to_owned(),
+        );
+    }
+    all.push("Operations go to all volumes of a workload with the same probability.".to_owned());
+    all.push("Data is found as warm in the service's caches as in the published tests.".to_owned());
+    all
+}

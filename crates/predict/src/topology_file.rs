@@ -1,0 +1,413 @@
+//! Reads a topology from TOML.
+//!
+//! For: turning text into a [`Topology`], with every mistake at once, each with its place. Not for:
+//! reading files; the caller gives the text.
+//!
+//! ```toml
+//! name = "a database"
+//! floor = "700us"                # response time of one operation at a time; may be left out
+//!
+//! [[host]]                       # equal machines
+//! name = "db"
+//! count = 2
+//! vm = "D32s_v5"                 # or `client = "esxi"`; or neither, and nothing of it limits
+//! nconnect = 8
+//!
+//! [[volume]]                     # equal volumes
+//! name = "data"
+//! count = 1
+//! level = "ultra"                # level and quota, or `throughput`, or neither: no limit
+//! quota = "10TiB"
+//!
+//! [[workload]]                   # hosts and volumes: all, unless it names some
+//! transfer_size = "8KiB"
+//! read = "70%"
+//! pattern = "random"
+//! outstanding = 64               # of each host; or `offered = "50k/s"` of all together
+//! ```
+
+use std::ops::Range;
+
+use cloud::catalog::Catalog;
+use cloud::figure::Access;
+use cloud::reason::{Reason, RowRef};
+use cloud::service_level::{ServiceLevel, VolumeKind};
+use cloud::throughput::KibPerSec;
+use cloud::vm_size::{self, VmSize};
+use toml::de::{DeTable, DeValue};
+
+use crate::diagnostic::{Diagnostic, Mistakes, nearest};
+use crate::facts;
+use crate::fields::Fields;
+use crate::topology::{
+    Client, EndpointGroup, Floor, HostGroup, Load, SPREAD, Topology, VolumeGroup, Workload,
+};
+
+/// More of anything is a slip of the keyboard.
+const COUNT_MAX: u64 = 1_000_000;
+/// The largest spread of response times; beyond it means say nothing.
+const SPREAD_MAX: f64 = 3.0;
+/// Bytes in a GiB.
+const GIB: u64 = 1 << 30;
+/// What VM sizes begin with.
+const PREFIX: &str = "Standard_";
+
+/// Reads a topology.
+///
+/// * `file` — its name as the user gave it
+///
+/// # Errors
+/// Every mistake, in the order of the text.
+pub fn parse(text: &str, file: &str) -> Result<Topology, Vec<Diagnostic>> {
+    let mut mistakes = Mistakes::new(file, text);
+    let (tree, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let message = error.message().lines().collect::<Vec<_>>().join("; ");
+        mistakes.add(error.span().unwrap_or(0..0), format!("this is not TOML: {message}"), "");
+    }
+    // What the parser made of a broken line is not what the user meant by it.
+    if !mistakes.is_empty() {
+        return Err(mistakes.into_sorted());
+    }
+    let topology = Walk { mistakes: &mut mistakes }.topology(tree.get_ref());
+    if mistakes.is_empty() { Ok(topology) } else { Err(mistakes.into_sorted()) }
+}
+
+struct Walk<'a, 't> {
+    mistakes: &'a mut Mistakes<'t>,
+}
+
+impl Walk<'_, '_> {
+    /// Everything, with something in the place of what is wrong.
+    fn topology(&mut self, tree: &DeTable<'_>) -> Topology {
+        let mut top = Fields::new(tree, 0..0, "the file");
+        let name = top.text("name", self.mistakes).unwrap_or_else(|| "topology".to_owned());
+        let mean_s = top.duration("floor", self.mistakes);
+        let spread = top.number("floor_spread", self.mistakes, SPREAD_MAX);
+        let floor = mean_s.map(|mean_s| Floor { mean_s, spread: spread.unwrap_or(SPREAD) });
+        if floor.is_none() && spread.is_some() {
+            let place = top.place("floor_spread");
+            self.mistakes.add(place, "`floor_spread` without `floor`", "give `floor` too");
+        }
+        let mut all = Topology {
+            name,
+            floor,
+            hosts: Vec::new(),
+            endpoints: Vec::new(),
+            volumes: Vec::new(),
+            workloads: Vec::new(),
+        };
+        for fields in self.tables(&mut top, "host", "a host", true) {
+            let host = self.host(fields, all.hosts.len());
+            let names: Vec<&str> = all.hosts.iter().map(|host| host.name.as_str()).collect();
+            self.demand_new_name(&names, &host.0.name, host.1);
+            all.hosts.push(host.0);
+        }
+        for fields in self.tables(&mut top, "endpoint", "an endpoint", false) {
+            let endpoint = self.endpoint(fields, all.endpoints.len());
+            let names: Vec<&str> = all.endpoints.iter().map(|one| one.name.as_str()).collect();
+            self.demand_new_name(&names, &endpoint.0.name, endpoint.1);
+            all.endpoints.push(endpoint.0);
+        }
+        for fields in self.tables(&mut top, "volume", "a volume", true) {
+            let volume = self.volume(fields, &all);
+            let names: Vec<&str> = all.volumes.iter().map(|volume| volume.name.as_str()).collect();
+            self.demand_new_name(&names, &volume.0.name, volume.1);
+            all.volumes.push(volume.0);
+        }
+        for fields in self.tables(&mut top, "workload", "a workload", true) {
+            let workloads = self.workload(fields, &all);
+            all.workloads.extend(workloads);
+        }
+        top.finish(self.mistakes);
+        all
+    }
+
+    /// The tables of a list such as `[[host]]`.
+    fn tables<'t, 'i>(
+        &mut self,
+        top: &mut Fields<'t, 'i>,
+        key: &'static str,
+        what: &'static str,
+        is_needed: bool,
+    ) -> Vec<Fields<'t, 'i>> {
+        let Some(node) = top.node(key) else {
+            if is_needed {
+                let hint = format!("add `[[{key}]]`");
+                self.mistakes.add(0..0, format!("the topology has no {key}"), hint);
+            }
+            return Vec::new();
+        };
+        let DeValue::Array(items) = node.get_ref() else {
+            let hint = format!("write `[[{key}]]`");
+            self.mistakes.add(node.span(), format!("`{key}` is a list of tables"), hint);
+            return Vec::new();
+        };
+        let mut tables = Vec::new();
+        for item in items {
+            match item.get_ref() {
+                DeValue::Table(table) => tables.push(Fields::new(table, item.span(), what)),
+                _ => self.mistakes.add(item.span(), "this is not a table", ""),
+            }
+        }
+        tables
+    }
+
+    fn demand_new_name(&mut self, names: &[&str], name: &str, place: Range<usize>) {
+        if names.contains(&name) {
+            let hint = "every group of its kind has another name";
+            self.mistakes.add(place, format!("a second `{name}`"), hint);
+        }
+    }
+
+    fn host(&mut self, mut fields: Fields<'_, '_>, number: usize) -> (HostGroup, Range<usize>) {
+        let m = &mut *self.mistakes;
+        let name = fields.text("name", m).unwrap_or_else(|| format!("host {}", number + 1));
+        let count = fields.count("count", m, COUNT_MAX).unwrap_or(1);
+        let mut host = HostGroup::linux(&name, count, 1);
+        let guests = fields.count("guests", m, COUNT_MAX);
+        let words = [("linux", Client::Linux), ("esxi", Client::Esxi { guests })];
+        host.client = fields.word("client", m, &words).unwrap_or(Client::Linux);
+        let is_linux = host.client == Client::Linux;
+        let nconnect_max = facts::of().nconnect_max;
+        host.nconnect = fields.count("nconnect", m, nconnect_max).unwrap_or(1);
+        for (key, wrong, why) in [
+            ("nconnect", !is_linux, "VMware's hosts have one connection to each volume"),
+            ("vm", !is_linux, "VMware's hosts are not of a VM size"),
+            ("guests", is_linux, "only `client = \"esxi\"` has guests"),
+        ] {
+            if wrong && fields.has(key) {
+                m.add(fields.place(key), format!("`{key}` does not belong here"), why);
+            }
+        }
+        if let Some(text) = fields.text("vm", m) {
+            match vm(&text) {
+                Ok(size) => {
+                    host.vcpu = Some(size.vcpu);
+                    host.egress_bytes_per_s = Some(size.egress_bytes_per_s() as f64);
+                    host.reasons.push(vm_reason(&size));
+                }
+                Err(hint) => m.add(fields.place("vm"), format!("unknown VM size `{text}`"), hint),
+            }
+        }
+        let vcpu = fields.count("vcpu", m, COUNT_MAX);
+        host.vcpu = vcpu.or(host.vcpu);
+        let egress = fields.throughput("egress", m);
+        host.egress_bytes_per_s = egress.or(host.egress_bytes_per_s);
+        host.link_bytes_per_s = fields.throughput("link", m);
+        host.slots = fields.count("slots", m, COUNT_MAX).unwrap_or(host.slots);
+        host.call_bytes = fields.bytes("calls", m).unwrap_or(host.call_bytes);
+        host.flow_bytes_per_s = fields.throughput("flow_throughput", m);
+        host.flow_ops_per_s = fields.ops("flow_ops", m);
+        let place = fields.place("name");
+        fields.finish(m);
+        (host, place)
+    }
+
+    fn endpoint(
+        &mut self,
+        mut fields: Fields<'_, '_>,
+        number: usize,
+    ) -> (EndpointGroup, Range<usize>) {
+        let m = &mut *self.mistakes;
+        let name = fields.text("name", m).unwrap_or_else(|| format!("endpoint {}", number + 1));
+        let count = fields.count("count", m, COUNT_MAX).unwrap_or(1);
+        let limit_bytes_per_s = fields.throughput("throughput", m);
+        let place = fields.place("name");
+        fields.finish(m);
+        (EndpointGroup { name, count, limit_bytes_per_s }, place)
+    }
+
+    fn volume(
+        &mut self,
+        mut fields: Fields<'_, '_>,
+        all: &Topology,
+    ) -> (VolumeGroup, Range<usize>) {
+        let m = &mut *self.mistakes;
+        let number = all.volumes.len() + 1;
+        let name = fields.text("name", m).unwrap_or_else(|| format!("volume {number}"));
+        let count = fields.count("count", m, COUNT_MAX).unwrap_or(1);
+        let kinds = VolumeKind::ALL.map(|kind| (kind.name(), kind));
+        let kind = fields.word("kind", m, &kinds).unwrap_or(VolumeKind::Regular);
+        let mut volume = VolumeGroup::of(&name, count, kind);
+        let levels = ServiceLevel::ALL.map(|level| (level.name(), level));
+        let level = fields.word("level", m, &levels);
+        let quota = fields.bytes("quota", m);
+        volume.limit_bytes_per_s = fields.throughput("throughput", m);
+        match (level, quota, volume.limit_bytes_per_s) {
+            (_, _, Some(rate)) => volume.reasons.push(Reason::asked(format!(
+                "{name}: a throughput limit of {:.2} MiB/s, as the topology says",
+                rate / f64::from(1 << 20)
+            ))),
+            (Some(level), Some(quota), None) => match limit(level, kind, quota) {
+                Ok((limit, reason)) => {
+                    volume.limit_bytes_per_s = Some(limit.bytes_per_s() as f64);
+                    volume.reasons.push(reason);
+                }
+                Err(why) => m.add(fields.place("level"), why, "give its `throughput`"),
+            },
+            (None, None, None) => {}
+            (Some(_), None, None) => {
+                m.add(fields.place("level"), "`level` without `quota`", "give `quota` too");
+            }
+            (None, Some(_), None) => {
+                m.add(fields.place("quota"), "`quota` without `level`", "give `level` too");
+            }
+        }
+        if let Some(wanted) = fields.text("endpoint", m) {
+            let names: Vec<&str> = all.endpoints.iter().map(|one| one.name.as_str()).collect();
+            volume.endpoint = names.iter().position(|name| *name == wanted);
+            if volume.endpoint.is_none() {
+                let message = format!("there is no endpoint `{wanted}`");
+                m.add(fields.place("endpoint"), message, hint(&wanted, &names));
+            }
+        }
+        let place = fields.place("name");
+        fields.finish(m);
+        (volume, place)
+    }
+
+    /// A workload for each group of hosts that it names.
+    fn workload(&mut self, mut fields: Fields<'_, '_>, all: &Topology) -> Vec<Workload> {
+        let m = &mut *self.mistakes;
+        let name = fields.text("name", m);
+        let host_names: Vec<&str> = all.hosts.iter().map(|host| host.name.as_str()).collect();
+        let volume_names: Vec<&str> = all.volumes.iter().map(|one| one.name.as_str()).collect();
+        let hosts = indices(&mut fields, "hosts", "host", &host_names, m);
+        let volumes = indices(&mut fields, "volumes", "volume", &volume_names, m);
+        for key in ["transfer_size", "read"] {
+            if !fields.has(key) {
+                m.add(fields.span.clone(), format!("a workload lacks `{key}`"), "");
+            }
+        }
+        let transfer_bytes = fields.bytes("transfer_size", m).unwrap_or(1);
+        let read = fields.share("read", m).unwrap_or(1.0);
+        let words = [Access::Random, Access::Sequential].map(|access| (access.name(), access));
+        let access = fields.word("pattern", m, &words).unwrap_or(Access::Random);
+        let outstanding = fields.count("outstanding", m, COUNT_MAX);
+        let offered = fields.ops("offered", m);
+        if fields.has("outstanding") && fields.has("offered") {
+            let hint = "a load is closed or offered";
+            m.add(fields.place("offered"), "both `outstanding` and `offered`", hint);
+        }
+        let load = |host: &HostGroup, hosts: u64| match offered {
+            // Each host sends the same.
+            Some(ops_per_s) => {
+                Load::Offered { ops_per_s: ops_per_s * host.count as f64 / hosts as f64 }
+            }
+            None => Load::Closed { outstanding: outstanding.unwrap_or(host.slots) },
+        };
+        fields.finish(m);
+        let count = hosts.iter().map(|index| all.hosts[*index].count).sum();
+        let number = all.workloads.len() + 1;
+        let one = |index: &usize| {
+            let host = &all.hosts[*index];
+            let base = name.clone().unwrap_or_else(|| format!("workload {number}"));
+            let is_alone = hosts.len() == 1;
+            Workload {
+                name: if is_alone { base } else { format!("{base} on {}", host.name) },
+                hosts: *index,
+                volumes: volumes.clone(),
+                transfer_bytes,
+                read,
+                access,
+                load: load(host, count),
+            }
+        };
+        hosts.iter().map(one).collect()
+    }
+}
+
+/// The groups that a key names; all of them where it is not there.
+fn indices(
+    fields: &mut Fields<'_, '_>,
+    key: &'static str,
+    what: &str,
+    names: &[&str],
+    mistakes: &mut Mistakes<'_>,
+) -> Vec<usize> {
+    let Some(wanted) = fields.names(key, mistakes) else { return (0..names.len()).collect() };
+    let mut found: Vec<usize> = Vec::new();
+    for (name, place) in wanted {
+        match names.iter().position(|other| *other == name) {
+            Some(index) if found.contains(&index) => {
+                mistakes.add(place, format!("`{name}` is named twice"), "once is enough");
+            }
+            Some(index) => found.push(index),
+            None => {
+                mistakes.add(place, format!("there is no {what} `{name}`"), hint(&name, names));
+            }
+        }
+    }
+    found
+}
+
+fn hint(wanted: &str, names: &[&str]) -> String {
+    match nearest(wanted, names.iter().copied()) {
+        Some(other) => format!("did you mean `{other}`?"),
+        None if names.is_empty() => "there is none at all".to_owned(),
+        None => format!("there are: {}", names.join(", ")),
+    }
+}
+
+/// A size of virtual machine by its name, with or without what all names begin with; or a hint.
+///
+/// # Errors
+/// The nearest names.
+pub fn vm(text: &str) -> Result<VmSize, String> {
+    let full = match text.to_ascii_lowercase().starts_with(&PREFIX.to_ascii_lowercase()) {
+        true => text.to_owned(),
+        false => format!("{PREFIX}{text}"),
+    };
+    vm_size::named(&full).ok_or_else(|| {
+        let all = vm_size::all();
+        let names = all.iter().map(|size| size.name.as_str());
+        match nearest(&full, names) {
+            Some(other) => format!("did you mean `{other}`?"),
+            None => "sizes are written as `Standard_D32s_v5` or `D32s_v5`; of a size that is not \
+                     known give `vcpu` and `egress`"
+                .to_owned(),
+        }
+    })
+}
+
+fn vm_reason(size: &VmSize) -> Reason {
+    let text = format!(
+        "{}: {} processors, sends at most {} Mbit/s = {:.1} MiB/s; what it receives is not metered",
+        size.name,
+        size.vcpu,
+        size.egress_mbit_s,
+        size.egress_bytes_per_s() as f64 / f64::from(1 << 20)
+    );
+    let row = RowRef::new("vm_sizes.toml", format!("vm_size {}", size.name), &size.origin);
+    Reason::from_rows(text, [row])
+}
+
+/// The throughput limit of a volume with automatic QoS, exactly.
+fn limit(level: ServiceLevel, kind: VolumeKind, quota: u64) -> Result<(KibPerSec, Reason), String> {
+    let catalog: &Catalog = &facts::of().catalog;
+    let row = catalog.level(level);
+    let Some(rate) = row.throughput else {
+        return Err(format!("volumes of {level} have no throughput by quota"));
+    };
+    let gib = quota / GIB;
+    let by_quota = rate.limit(gib);
+    let ceiling = catalog.ceiling(level, kind);
+    let limit = ceiling.map_or(by_quota, |ceiling| ceiling.min(by_quota));
+    let mut text = format!("{gib} GiB x {} KiB/s per GiB = {by_quota}", rate.get());
+    let mut rows =
+        vec![RowRef::new("service_levels.toml", format!("service_level {level}"), &row.origin)];
+    if let Some(ceiling) = ceiling.filter(|ceiling| *ceiling < by_quota) {
+        text.push_str(&format!("; a {} volume has at most {ceiling}", kind.name()));
+        let current = catalog.ceilings.iter().find(|row| {
+            row.level == level
+                && row.kind == kind
+                && row.origin.status == cloud::row::Status::Current
+        });
+        rows.extend(current.map(|row| {
+            let name = format!("ceiling {level} {}", kind.name());
+            RowRef::new("service_levels.toml", name, &row.origin)
+        }));
+    }
+    Ok((limit, Reason::from_rows(text, rows)))
+}
