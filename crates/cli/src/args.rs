@@ -1,8 +1,7 @@
 //! The one table of commands and flags. Help texts are golden-tested in `tests/help.rs`.
 //!
 //! A command is added as a variant of [`Command`] with its arguments beside it and a file of its
-//! name in `commands/`. Places are kept for predict, import, vdbench,
-//! fio, agent and web. The table of `volume` is in `volume_args.rs`.
+//! name in `commands/`. Places are kept for import, vdbench, fio, agent and web. The table of `volume` is in `volume_args.rs`.
 
 use std::path::PathBuf;
 
@@ -10,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::check_args::CheckArguments;
 use crate::known::KnownLimit;
+use crate::predict_args::PredictArguments;
 use crate::size_args::SizeArguments;
 use crate::tune_args::TuneArguments;
 use crate::volume_args::VolumeCommand;
@@ -110,6 +110,13 @@ pub(crate) enum Command {
     /// with exit code 1.
     #[command(after_help = SIZE_EXAMPLES)]
     Size(Box<SizeArguments>),
+    /// Predict rate and response time of hosts and volumes that are only described.
+    ///
+    /// Takes a topology file: hosts with their VM sizes, volumes with their levels, what is done.
+    /// Ends with the curve over concurrency, what bounds each stretch of it, and how far off that
+    /// may be. Exit code 1: more is offered than would be let through.
+    #[command(after_help = PREDICT_EXAMPLES)]
+    Predict(PredictArguments),
     /// List what was measured, the oldest first.
     ///
     /// An ID begins with the date and time (UTC) at which its experiment began.
@@ -187,6 +194,13 @@ Examples:
   fourcorners plan /mnt/vol1
   fourcorners plan /mnt/vol1 -w oltp.toml --set queue_depth=1,2,4,8,16
   fourcorners plan --json";
+
+const PREDICT_EXAMPLES: &str = "\
+Examples:
+  fourcorners predict examples/topologies/database.toml
+  fourcorners predict examples/topologies/vmware.toml --curve --explain
+  fourcorners predict mine.toml --json
+  fourcorners predict mine.toml --report mine.html";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -412,7 +426,7 @@ pub(crate) struct OverrideArguments {
     pub(crate) refill: bool,
 }
 
-const OUTPUT: &str = "Output";
+pub(crate) const OUTPUT: &str = "Output";
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]

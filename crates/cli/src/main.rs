@@ -22,6 +22,7 @@ mod live;
 mod named_target;
 mod picture;
 mod plan_text;
+mod predict_args;
 mod refusal;
 mod search_text;
 mod size_args;

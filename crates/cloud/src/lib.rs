@@ -6,13 +6,13 @@
 //! conclusions (sizing, prediction) nor for holding anyone to a limit; that is the volume
 //! service's. No number of the service stands in code. Sizes of virtual machines and settings of
 //! clients are rows of the same kind, in `data/vm_sizes.toml` and `data/client_settings.toml`, and
-//! so are list prices, in `data/prices.toml`.
+//! so are list prices, in `data/prices.toml`, and published figures, in `data/published.toml`.
 
 pub mod catalog;
 mod catalog_rows;
 pub mod client;
-pub mod price;
 pub mod figure;
+pub mod price;
 pub mod reason;
 pub mod row;
 pub mod service_level;

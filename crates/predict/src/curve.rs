@@ -302,7 +302,8 @@ impl Model {
         let network = &self.middle;
         let busiest = solved.utilizations.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
         let Loads::Closed(populations) = load else {
-            return Resource::outstanding();
+            let busiest = busiest.map(|(place, _)| network.stations[place].resource.clone());
+            return busiest.unwrap_or_else(Resource::outstanding);
         };
         for (c, class) in network.classes.iter().enumerate() {
             let alone_s = solve::alone_s(network, c, class);

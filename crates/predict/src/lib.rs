@@ -54,6 +54,7 @@ pub mod resource;
 mod solve;
 pub mod topology;
 pub mod topology_file;
+pub mod validation;
 
 pub use curve::{Bound, Curve, Point, Stretch, Unpredictable, at, capacity, curve};
 pub use interval::Interval;

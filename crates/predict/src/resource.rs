@@ -95,6 +95,28 @@ impl ResourceKind {
         )
     }
 
+    /// In few words, for tables.
+    pub const fn short(self) -> &'static str {
+        match self {
+            ResourceKind::Outstanding => "few outstanding",
+            ResourceKind::Slots => "slots",
+            ResourceKind::Flow => "connections",
+            ResourceKind::FlowLimit | ResourceKind::FlowOpsLimit => "connection limit",
+            ResourceKind::HostProcessing => "hosts",
+            ResourceKind::Guest => "virtual machines",
+            ResourceKind::Egress => "egress limit",
+            ResourceKind::LinkOut => "link, sending",
+            ResourceKind::LinkIn => "link, receiving",
+            ResourceKind::EndpointOps => "endpoint, ops",
+            ResourceKind::EndpointThroughput => "endpoint, bytes",
+            ResourceKind::EndpointLimit => "endpoint limit",
+            ResourceKind::VolumeLimit => "volume limit",
+            ResourceKind::VolumeRandom => "volumes, random",
+            ResourceKind::VolumeReads => "volumes, reads",
+            ResourceKind::VolumeWrites => "volumes, writes",
+        }
+    }
+
     /// In words.
     pub const fn words(self) -> &'static str {
         match self {
@@ -127,6 +149,16 @@ impl Resource {
 
     pub(crate) fn slots(name: &str) -> Resource {
         Resource { kind: ResourceKind::Slots, group: None, place: 0, name: name.to_owned() }
+    }
+}
+
+impl Resource {
+    /// In few words with its name, for tables.
+    pub fn short(&self) -> String {
+        match self.name.as_str() {
+            "" => self.kind.short().to_owned(),
+            name => format!("{}: {name}", self.kind.short()),
+        }
     }
 }
 

@@ -23,6 +23,7 @@ pub mod markdown;
 pub mod method;
 pub mod number;
 pub mod pictures;
+pub mod predict;
 pub mod rows;
 pub mod sections;
 pub mod settings;

@@ -137,6 +137,12 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          winner is named only where nothing else differs that was not allowed to.",
     ),
     (
+        "Prediction",
+        "Bounds of every part (demand of an operation, limits that are known) and mean value \
+         analysis between them; the parts' numbers are fitted to published figures, and intervals \
+         come from how far off the fit is. Nothing of it was measured here.",
+    ),
+    (
         "Tuning",
         "The least concurrency that reaches a rate: Little's law from the response time of one \
          operation at a time, measured and corrected until one number is enough and one less is \

@@ -35,6 +35,11 @@ const TABLE: &[Row] = &[
         never: "facts do not know what is concluded from them",
     },
     Row {
+        package: "predict",
+        may_import: &["units", "cloud"],
+        never: "a prediction is a function of facts and a topology: it has measured nothing",
+    },
+    Row {
         package: "analysis",
         may_import: &["units", "workload", "metrics", "cloud"],
         never: "thinking is a function of records: it keeps, drives and shows nothing",
@@ -87,14 +92,14 @@ const TABLE: &[Row] = &[
     },
     Row {
         package: "report",
-        may_import: &["units", "workload", "metrics", "analysis", "cloud", "sizing"],
+        may_import: &["units", "workload", "metrics", "analysis", "cloud", "predict", "sizing"],
         never: "a report lays out what analysis says and fetches nothing",
     },
     Row {
         package: "cli",
         may_import: &[
             "units", "workload", "metrics", "analysis", "uring", "target", "engine", "host",
-            "store", "runner", "report", "cloud", "sizing", "volume",
+            "store", "runner", "report", "cloud", "predict", "sizing", "volume",
         ],
         never: "the simulator is for tests",
     },

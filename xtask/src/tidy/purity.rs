@@ -6,7 +6,7 @@ pub(crate) const RULE: &str = "purity";
 
 /// The cores that exist or are planned (`nfs3`, `cloud`).
 const CORES: &[&str] =
-    &["units", "workload", "metrics", "analysis", "files", "nfs3", "cloud", "sizing"];
+    &["units", "workload", "metrics", "analysis", "files", "nfs3", "cloud", "predict", "sizing"];
 
 /// What a core's code may not name, and what it reads there.
 const BANNED: &[(&str, &str)] = &[

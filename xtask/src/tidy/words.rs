@@ -43,8 +43,8 @@ const EMPTY_NAMES: &[&str] =
 
 /// Crates whose strings a user may read.
 const SPOKEN: &[&str] = &[
-    "workload", "metrics", "analysis", "sizing", "target", "engine", "host", "store", "runner",
-    "report", "cli",
+    "workload", "metrics", "analysis", "predict", "sizing", "target", "engine", "host", "store",
+    "runner", "report", "cli",
 ];
 
 /// Where doc comments are what `--help` prints.

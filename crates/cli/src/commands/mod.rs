@@ -7,6 +7,7 @@ mod export;
 mod list;
 mod output;
 mod plan;
+mod predict;
 pub(crate) mod profiles;
 mod report;
 mod run;
@@ -34,6 +35,7 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Run(arguments) => run::run(&arguments, terminal),
         Command::Tune(arguments) => tune::run(&arguments, terminal),
         Command::Plan(arguments) => plan::run(&arguments, terminal),
+        Command::Predict(arguments) => predict::run(&arguments, terminal),
         Command::List(arguments) => list::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

@@ -12,6 +12,7 @@ fn the_help_of_every_command_is_as_agreed() {
         "",
         "run",
         "plan",
+        "predict",
         "tune",
         "size",
         "list",

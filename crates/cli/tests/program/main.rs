@@ -19,6 +19,7 @@ mod help;
 mod memfs;
 mod mistakes;
 mod plans;
+mod predicting;
 mod private_network;
 #[path = "../../../analysis/tests/records/mod.rs"]
 mod records;

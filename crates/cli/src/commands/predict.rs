@@ -1,0 +1,77 @@
+//! `predict`: what a topology will do, before it is there.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use predict::{Curve, Parameters, Topology, topology_file};
+use report::predict::Detail;
+
+use crate::commands::output::{WIDTH, to_file};
+use crate::diagnostics;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::predict_args::PredictArguments;
+use crate::terminal::Terminal;
+
+pub(crate) fn run(arguments: &PredictArguments, terminal: &Terminal) -> Outcome {
+    let topology = read(&arguments.topology, terminal)?;
+    let parameters = Parameters::calibrated(&cloud::figure::all());
+    let curve = predict::curve(&topology, &parameters).map_err(Failure::input)?;
+    if let Some(path) = &arguments.report {
+        write_report(&topology, &curve, path)?;
+    }
+    let mut out = std::io::stdout().lock();
+    match arguments.json {
+        true => report::predict::json::write(&topology, &curve, &mut out)?,
+        false => {
+            let detail = Detail { curve: arguments.curve, explain: arguments.explain };
+            let sheet = report::predict::sheet(&topology, &curve, detail);
+            out.write_all(sheet.text(WIDTH).as_bytes())?;
+        }
+    }
+    out.flush()?;
+    Ok(if curve.asked.is_some() { Exit::Done } else { Exit::Negative })
+}
+
+fn read(path: &Path, terminal: &Terminal) -> Result<Topology, Failure> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("read topology {}", path.display()))
+        .map_err(Failure::input)?;
+    topology_file::parse(&text, &path.display().to_string()).map_err(|mistakes| {
+        let drawn: Vec<_> = mistakes.into_iter().map(drawable).collect();
+        diagnostics::print(&drawn, &text, terminal);
+        Failure::said(Exit::BadInput)
+    })
+}
+
+/// A topology's mistakes are drawn as those of an experiment are.
+fn drawable(mistake: predict::diagnostic::Diagnostic) -> workload::diagnostic::Diagnostic {
+    let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    workload::diagnostic::Diagnostic {
+        message: mistake.message,
+        file: mistake.file,
+        span: mistake.span,
+        line: short(mistake.line),
+        column: short(mistake.column),
+        found: String::new(),
+        allowed: String::new(),
+        hint: (!mistake.hint.is_empty()).then_some(mistake.hint),
+        source: None,
+    }
+}
+
+/// A page or Markdown, by the file's ending.
+fn write_report(topology: &Topology, curve: &Curve, path: &Path) -> Result<(), Failure> {
+    let sheet = report::predict::sheet(topology, curve, Detail { curve: true, explain: true });
+    let text = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("html") => sheet.html().context("lay out the report").map_err(Failure::bug)?,
+        Some("md") => sheet.markdown(),
+        _ => {
+            return Err(Failure::input(anyhow!(
+                "write the report {}: its name ends in .html or .md, which says the form",
+                path.display()
+            )));
+        }
+    };
+    to_file(path, |out| out.write_all(text.as_bytes()))
+}

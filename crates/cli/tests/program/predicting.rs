@@ -1,0 +1,82 @@
+//! `predict`: topologies in, what they will do out.
+
+use crate::harness::Place;
+
+/// A volume with a limit and nothing else, so that every number can be written down.
+const KNOWN: &str = r#"
+name = "known"
+floor = "2ms"
+floor_spread = 0
+[[host]]
+name = "h"
+[[volume]]
+name = "v"
+throughput = "32MiB/s"
+[[workload]]
+transfer_size = "64KiB"
+read = "100%"
+pattern = "sequential"
+outstanding = 4
+"#;
+
+#[test]
+fn every_example_is_predicted_in_every_form() {
+    let place = Place::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/topologies");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let page = place.path().join(format!("{seen}.html"));
+        let arguments = ["predict", path.to_str().unwrap(), "--curve", "--explain"];
+        let report = ["--report", page.to_str().unwrap()];
+        let shown = place.ok(&[&arguments[..], &report[..]].concat());
+        assert!(shown.contains("What bounds it") && shown.contains("published.toml"), "{shown}");
+        let wide = shown.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "{}", path.display());
+        assert!(std::fs::read_to_string(page).unwrap().contains("<h1>Prediction of"));
+        seen += 1;
+    }
+    assert!(seen >= 4);
+}
+
+#[test]
+fn a_known_limit_and_floor_come_out_exactly() {
+    let place = Place::new();
+    let file = place.file("known.toml", KNOWN);
+    let shown = place.ok(&["predict", file.to_str().unwrap(), "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    // 4 outstanding at 2 ms are 2,000 in a second; the limit is 512.
+    assert_eq!(json["asked"]["ops_per_s"]["value"], 512.0);
+    assert_eq!(json["asked"]["response_s"]["value"], 4.0 / 512.0);
+    assert_eq!(json["asked"]["bounded_by"]["kind"], "volume_limit");
+    assert_eq!(json["knee_outstanding"]["value"], 1.024);
+}
+
+#[test]
+fn a_topology_that_is_wrong_is_shown_with_its_line_and_what_was_meant() {
+    let place = Place::new();
+    let wrong = KNOWN
+        .replace("[[host]]", "[[host]]\nvm = \"D32s_v55\"\nnconect = 4")
+        .replace("\"64KiB\"", "-5");
+    let file = place.file("wrong.toml", &wrong);
+    let ended = place.run(&["predict", file.to_str().unwrap()]);
+    assert_eq!(ended.code, Some(2));
+    for said in
+        ["did you mean `Standard_D32s_v5`", "did you mean `nconnect`", "transfer_size", ":6:"]
+    {
+        assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
+    }
+    let ended = place.run(&["predict", "nowhere.toml"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("read topology nowhere.toml"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_offer_above_what_is_let_through_is_a_negative_verdict() {
+    let place = Place::new();
+    let text = KNOWN.replace("outstanding = 4", "offered = \"600/s\"");
+    let file = place.file("much.toml", &text);
+    let ended = place.run(&["predict", file.to_str().unwrap()]);
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stdout.contains("more than is let through"), "{}", ended.stdout);
+}

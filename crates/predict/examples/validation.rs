@@ -1,0 +1,8 @@
+//! Prints `docs/validation.md`: the model beside every published figure.
+
+use std::io::Write;
+
+fn main() -> std::io::Result<()> {
+    let page = predict::validation::page(&cloud::figure::all());
+    std::io::stdout().write_all(page.as_bytes())
+}

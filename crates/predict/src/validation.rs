@@ -1,0 +1,231 @@
+//! The model beside every figure it can say something about: `docs/validation.md`.
+//!
+//! For: seeing how far off the model is, row by row, with what contradicts what. `cargo run -p
+//! predict --example validation` prints the page, a test holds the one in the tree to it.
+
+use std::fmt::Write;
+
+use cloud::figure::{Access, Figure, Mix, Qualifier, Role, Scope, Value};
+
+use crate::curve::capacity;
+use crate::interval::Interval;
+use crate::of_figure::Case;
+use crate::parameters::{End, Parameter, Parameters, Per};
+
+/// Bytes in a KiB.
+const KIB: u64 = 1024;
+/// Bytes in a MiB.
+const MIB: f64 = 1_048_576.0;
+
+/// A figure and what the model says in its place.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The figure.
+    pub figure: Figure,
+    /// In the figure's unit.
+    pub published: f64,
+    /// In the figure's unit.
+    pub predicted: Interval,
+    /// What bounds the prediction.
+    pub bounded_by: &'static str,
+}
+
+impl Row {
+    /// How far off, as a share of what was published.
+    pub fn error(&self) -> f64 {
+        self.predicted.value / self.published - 1.0
+    }
+}
+
+/// What the errors of some rows come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Errors {
+    /// Rows.
+    pub count: usize,
+    /// The middle of the errors' sizes.
+    pub median: f64,
+    /// The largest.
+    pub worst: f64,
+    /// Rows whose published number lies in the interval.
+    pub in_interval: usize,
+}
+
+/// All figures that the model can say something about, in the order of the data.
+pub fn rows(figures: &[Figure], parameters: &Parameters) -> Vec<Row> {
+    let (slow, fast) = (parameters.at_end(End::Slow), parameters.at_end(End::Fast));
+    let row = |case: Case| {
+        let transfer = case.topology.workloads[0].transfer_bytes as f64;
+        let (published, scale) = match case.figure.value {
+            Value::OpsPerSec(rate) => (rate, 1.0),
+            Value::BytesPerSec(rate) => (rate / MIB, transfer / MIB),
+            Value::Seconds(s) => (s, 1.0),
+        };
+        let predicted = |parameters| case.predicted_ops_per_s(parameters) * scale;
+        let value = predicted(parameters);
+        let bound = capacity(&case.topology, parameters);
+        Row {
+            published,
+            predicted: Interval::around(value, predicted(&slow), predicted(&fast)),
+            bounded_by: bound.map_or("", |bound| bound.resource.kind.short()),
+            figure: case.figure,
+        }
+    };
+    figures.iter().filter_map(Case::of).map(row).collect()
+}
+
+/// The errors of rows; `None` where there are none.
+pub fn errors<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Option<Errors> {
+    let (mut sizes, mut in_interval) = (Vec::new(), 0);
+    for row in rows {
+        sizes.push(row.error().abs());
+        in_interval += usize::from(row.predicted.holds(row.published));
+    }
+    sizes.sort_by(f64::total_cmp);
+    let (worst, count) = (*sizes.last()?, sizes.len());
+    let median = 0.5 * (sizes[(count - 1) / 2] + sizes[count / 2]);
+    Some(Errors { count, median, worst, in_interval })
+}
+
+/// The whole page.
+pub fn page(figures: &[Figure]) -> String {
+    let parameters = Parameters::calibrated(figures);
+    let rows = rows(figures, &parameters);
+    let of = |role| rows.iter().filter(move |row| row.figure.role == role);
+    let mut out = String::from(HEAD);
+    for (title, role) in [("Calibration", Role::Calibration), ("Validation", Role::Validation)] {
+        let errors = errors(of(role));
+        let _ = writeln!(out, "## {title}\n");
+        if let Some(errors) = errors {
+            let _ = writeln!(
+                out,
+                "{} figures: median error {:.1} %, worst {:.1} %; {} lie in the interval.\n",
+                errors.count,
+                100.0 * errors.median,
+                100.0 * errors.worst,
+                errors.in_interval
+            );
+        }
+        if role == Role::Validation {
+            out.push_str(CONTRADICTIONS);
+        }
+        table(of(role), &mut out);
+    }
+    out.push_str("## Not predicted\n\n");
+    for figure in figures.iter().filter(|figure| figure.role == Role::Context) {
+        let why = figure.why_context.as_deref().unwrap_or_default();
+        let _ = writeln!(out, "- {}: {why}", figure.id);
+    }
+    out.push_str("\n## The numbers of the model\n\n| demand of | value | nine in ten |\n");
+    out.push_str("| :-- | --: | --: |\n");
+    for parameter in Parameter::ALL {
+        let of = parameters.interval(*parameter);
+        let (factor, unit) = match parameter.per() {
+            Per::Call => (1e6, "us"),
+            Per::Byte => (1e9, "ns"),
+        };
+        let [low, value, high] = [of.low, of.value, of.high].map(|s| digits(s * factor));
+        let words = parameter.words();
+        let _ = writeln!(out, "| {words} | {value} {unit} | {low} .. {high} |");
+    }
+    out
+}
+
+const HEAD: &str = "# The model beside published figures
+
+Made by `cargo run -p predict --example validation > docs/validation.md`; a test holds it to the code. Each figure of
+`data/published.toml` that `predict` can say something about, with what it says. Only the figures of the first table fit the
+model; those of the second test it. How: [method.md](method.md#prediction).
+
+A prediction is the rate at as many operations outstanding as the connections have slots for, unless the figure says how
+many there were. In brackets: where it is expected in nine cases of ten. \"over\" means that the source says more than the number.
+
+";
+
+const CONTRADICTIONS: &str = "These figures come from one page, which gives two numbers for one configuration: those of 2019, \
+measured with\nthe same offsets in each run (caching included), and newer ones without. A model can meet one of them: B01, \
+B02, B07 and B08\nagree with part A, B03, B09, B10, B11 and B12 contradict it, writes by half as much again.\n\n";
+
+fn table<'a>(rows: impl Iterator<Item = &'a Row>, out: &mut String) {
+    out.push_str("| figure | what | published | predicted | error | bounded by | contradicts |\n");
+    out.push_str("| :-- | :-- | --: | --: | --: | :-- | :-- |\n");
+    for row in rows {
+        let figure = &row.figure;
+        let unit = match figure.value {
+            Value::OpsPerSec(_) => "ops/s",
+            Value::BytesPerSec(_) => "MiB/s",
+            Value::Seconds(_) => "s",
+        };
+        let over = if figure.qualifier == Qualifier::Over { "over " } else { "" };
+        let [low, value, high] =
+            [row.predicted.low, row.predicted.value, row.predicted.high].map(digits);
+        let _ = writeln!(
+            out,
+            "| {} | {} | {over}{} {unit} | {value} [{low}..{high}] | {:+.1} % | {} | {} |",
+            figure.id,
+            what(figure),
+            digits(row.published),
+            100.0 * row.error(),
+            row.bounded_by,
+            figure.contradicts.join(", ")
+        );
+    }
+    out.push('\n');
+}
+
+/// What was measured, in a few words.
+pub fn what(figure: &Figure) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let count = |number: u64, one: &str| match number {
+        1 => format!("1 {one}"),
+        many => format!("{many} {one}s"),
+    };
+    match figure.scope {
+        Scope::Endpoint => words.push("an endpoint".to_owned()),
+        Scope::Volume => {
+            let kind = figure.volume.map_or("", |kind| kind.name());
+            words.push(count(figure.volumes, &format!("{kind} volume")));
+        }
+    }
+    match (figure.hosts, &figure.esxi, &figure.vm) {
+        (Some(hosts), Some(esxi), _) => words.push(count(hosts, &format!("{esxi} host"))),
+        (Some(hosts), None, Some(vm)) => {
+            words.push(format!("{hosts} x {}", vm.trim_start_matches("Standard_")));
+        }
+        (Some(hosts), None, None) => words.push(count(hosts, "host")),
+        (None, ..) => {}
+    }
+    if let (None, Some(nconnect)) = (&figure.esxi, figure.nconnect) {
+        words.push(format!("nconnect {nconnect}"));
+    }
+    if let Some(outstanding) = figure.outstanding {
+        words.push(format!("{outstanding} outstanding"));
+    }
+    let size = figure.transfer_bytes.map(|bytes| format!("{} KiB ", bytes / KIB));
+    let access = figure.pattern.map_or("", Access::name);
+    words.push(format!("{}{access}", size.unwrap_or_default()));
+    words.push(match figure.read {
+        Mix::Share(share) => format!("{:.0} % reads", 100.0 * share),
+        Mix::Peak => "best mix".to_owned(),
+        Mix::Average => "mean over mixes".to_owned(),
+        Mix::NotStated => "mix not stated".to_owned(),
+    });
+    match figure.caching {
+        Some(true) => words.push("caching included".to_owned()),
+        Some(false) => words.push("caching excluded".to_owned()),
+        None => {}
+    }
+    words.join(", ")
+}
+
+/// Three digits, thousands apart.
+fn digits(number: f64) -> String {
+    if !(number.is_finite() && number > 0.0) {
+        return "-".to_owned();
+    }
+    let places = 2 - number.log10().floor() as i32;
+    if places > 0 {
+        return format!("{number:.*}", places as usize);
+    }
+    let step = 10f64.powi(-places);
+    units::thousands(((number / step).round() * step) as u64)
+}
