@@ -1,7 +1,8 @@
 //! The one table of commands and flags. Help texts are golden-tested in `tests/help.rs`.
 //!
 //! A command is added as a variant of [`Command`] with its arguments beside it and a file of its
-//! name in `commands/`. Places are kept for import, vdbench, fio, agent and web. The table of `volume` is in `volume_args.rs`.
+//! name in `commands/`. Places are kept for import, vdbench, fio, agent and web. The table of
+//! `volume` is in `volume_args.rs`.
 
 use std::path::PathBuf;
 

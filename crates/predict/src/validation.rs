@@ -130,20 +130,27 @@ pub fn page(figures: &[Figure]) -> String {
     out
 }
 
-const HEAD: &str = "# The model beside published figures
+const HEAD: &str = "\
+# The model beside published figures
 
-Made by `cargo run -p predict --example validation > docs/validation.md`; a test holds it to the code. Each figure of
-`data/published.toml` that `predict` can say something about, with what it says. Only the figures of the first table fit the
-model; those of the second test it. How: [method.md](method.md#prediction).
+Made by `cargo run -p predict --example validation > docs/validation.md`; a test holds it to the
+code. Each figure of `data/published.toml` that `predict` can say something about, with what it
+says. Only the figures of the first table fit the model; those of the second test it. How:
+[method.md](method.md#prediction).
 
-A prediction is the rate at as many operations outstanding as the connections have slots for, unless the figure says how
-many there were. In brackets: where it is expected in nine cases of ten. \"over\" means that the source says more than the number.
+A prediction is the rate at as many operations outstanding as the connections have slots for, unless
+the figure says how many there were. In brackets: where it is expected in nine cases of ten. `over`:
+the source says that it was more than the number.
 
 ";
 
-const CONTRADICTIONS: &str = "These figures come from one page, which gives two numbers for one configuration: those of 2019, \
-measured with\nthe same offsets in each run (caching included), and newer ones without. A model can meet one of them: B01, \
-B02, B07 and B08\nagree with part A, B03, B09, B10, B11 and B12 contradict it, writes by half as much again.\n\n";
+const CONTRADICTIONS: &str = "\
+All of these are of one page, which gives two numbers for one configuration: those of 2019, measured
+with the same offsets in each run (caching included), and newer ones without. One model can meet one
+of them: B01, B02, B07 and B08 agree with part A; B03 and B09 to B12 contradict it, sequential
+writes by half as much again.
+
+";
 
 fn table<'a>(rows: impl Iterator<Item = &'a Row>, out: &mut String) {
     out.push_str("| figure | what | published | predicted | error | bounded by | contradicts |\n");

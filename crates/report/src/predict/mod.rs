@@ -183,8 +183,8 @@ fn whole(number: f64) -> String {
     if !number.is_finite() || number < 1000.0 {
         return plain(number);
     }
-    let digit = 10f64.powf(number.log10().floor() - 2.0);
-    thousands(((number / digit).round() * digit) as i128)
+    let rounded: f64 = format!("{number:.2e}").parse().expect("what was printed is a number");
+    thousands(rounded as i128)
 }
 
 #[cfg(test)]
