@@ -116,7 +116,8 @@ pub(crate) fn steadiness(point: &LoadPoint, records: &[&RunRecord]) -> Steadines
     Steadiness { streams: streams.collect(), repeats: of_repeats(point) }
 }
 
-fn of_run(record: &RunRecord) -> Vec<StreamSteadiness> {
+/// Each stream of one run, in the plan's order.
+pub(crate) fn of_run(record: &RunRecord) -> Vec<StreamSteadiness> {
     let all = window::with_warm_up(record);
     let measured = window::measured(record);
     let streams = record.run.streams.iter().enumerate();

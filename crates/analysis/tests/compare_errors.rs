@@ -162,6 +162,8 @@ fn side(points: usize, repeats: usize, mut draw: impl FnMut() -> f64) -> Side {
         variant: format!("load point {place}"),
         parameters: Vec::new(),
         keys: Vec::new(),
+        flaws: Vec::new(),
+        cached_share: None,
         subjects: vec![Subject {
             stream: None,
             operations: "data",

@@ -622,7 +622,7 @@ pub(crate) struct CompareArguments {
     ///
     /// kernel, engine, mount (file system, mount options), nconnect, vm, cpu, memory, network,
     /// clock, target, volume (the emulated one's settings), plan (what was asked of the load
-    /// points) and tool (the build of fourcorners).
+    /// points), cache (how much a cache of this host answered) and tool (the build of fourcorners).
     #[arg(long, value_name = "ITEM,...", value_delimiter = ',')]
     pub(crate) allow_different: Vec<String>,
 

@@ -2,11 +2,13 @@
 
 mod fixture;
 
+use analysis::compare::facts::Item;
 use analysis::compare::side::Side;
 use analysis::compare::{Comparison, Options, compare};
 use expect_test::expect;
 use fixture::records::{done, experiment, reads, run, stream};
 use metrics::run_record::ExperimentRecord;
+use metrics::wire::{WireInterval, WirePlace};
 use report::compare::{Detail, json, markdown, text};
 
 /// Repeats at queue depth 4 with these rates, each second as the one before.
@@ -131,6 +133,70 @@ fn what_else_differs_comes_first_and_no_winner_is_named() {
           others another.
     "#]]
     .assert_eq(&text(&compared(&after), Detail::Main, 80));
+}
+
+/// As if a cache had answered all but `passed` of the bytes.
+fn over_the_wire(mut record: ExperimentRecord, passed: f64) -> ExperimentRecord {
+    for interval in record.runs.iter_mut().flat_map(|run| &mut run.intervals) {
+        let moved: u64 = interval.streams[0].kinds.iter().map(|kind| kind.bytes).sum();
+        let received_bytes = (moved as f64 * passed) as u64;
+        let place = WirePlace::NfsMount;
+        interval.wire = vec![WireInterval { place, received_bytes, sent_bytes: 0 }];
+    }
+    record
+}
+
+#[test]
+fn what_was_wrong_with_the_measurements_stands_between_the_words_and_the_numbers() {
+    let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260]);
+    let sides = [Side::of(&over_the_wire(before(), 1.02)), Side::of(&over_the_wire(after, 0.03))];
+    let comparison = compare(&sides, &Options::default());
+    expect![[r#"
+
+        B against A: not comparable, with caveats
+          No winner is named: A and B differ in cache as well, and nobody knows which of
+          it makes the figures differ. If that is what you want to compare, say
+          `--allow-different cache`. Where a cache of this host answers, figures are not
+          those of the storage (direct I/O goes past it, and so do files larger than the
+          memory).
+          Before you rely on it:
+          - B was served by a cache of this host, not by the storage alone, in 1 of 1
+            load point: random read 8 KiB, queue_depth=4 (97.0 % of the bytes read never
+            came to this host: operations moved 525.02 MiB, the NFS mount delivered
+            15.75 MiB)
+          What else differs (A | B):
+          - cache: bytes from this host's cache none | 97 % (in 1 load point)"#]].assert_eq(until_the_numbers(&text(&comparison, Detail::Main, 80)));
+
+    let allowed = Options { allowed: vec![Item::Cache], ..Options::default() };
+    let comparison = compare(&sides, &allowed);
+    expect![[r#"
+
+        B against A: faster, with caveats
+          B is faster than A. Of 2 main figures in 1 load point: 2 better.
+          - B is 12.1 % (11.0 to 13.3 %) faster than A: 11,231 against 10,016 ops/s in
+            random read 8 KiB, queue_depth=4
+          - B's p99 response time is 10.8 % (9.9 to 11.7 %) shorter: 356 against 399 us
+            in random read 8 KiB, queue_depth=4
+          Before you rely on it:
+          - B was served by a cache of this host, not by the storage alone, in 1 of 1
+            load point: random read 8 KiB, queue_depth=4 (97.0 % of the bytes read never
+            came to this host: operations moved 525.02 MiB, the NFS mount delivered
+            15.75 MiB)
+          What else differs (A | B):
+          - cache: bytes from this host's cache none | 97 % (in 1 load point) (no
+            obstacle)"#]].assert_eq(until_the_numbers(&text(&comparison, Detail::Main, 80)));
+    let page = markdown(&comparison, Detail::Main);
+    assert!(page.contains("## B against A: faster, with caveats"), "{page}");
+    let mut out = Vec::new();
+    json::write(&comparison, &mut out).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    let caveat = &json["pairs"][0]["caveats"][0];
+    assert_eq!((&caveat["side"], &caveat["kind"]), (&"B".into(), &"cached".into()));
+    assert_eq!(caveat["load_points"][0], "random read 8 KiB, queue_depth=4");
+}
+
+fn until_the_numbers(text: &str) -> &str {
+    text.split("\n  random read").next().unwrap_or(text)
 }
 
 #[test]

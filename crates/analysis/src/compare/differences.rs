@@ -2,6 +2,7 @@
 //! difference may come from there.
 
 use super::facts::{Fact, Item};
+use super::flaws;
 use super::side::{PointSide, Side};
 
 /// Something that differs.
@@ -20,6 +21,9 @@ pub struct Difference {
     /// It forbids to call a winner.
     pub forbids: bool,
 }
+
+/// The share of bytes that never passed the wire.
+const CACHED: &str = "bytes from this host's cache";
 
 /// Everything that differs, item by item.
 pub(super) fn differences(
@@ -67,6 +71,16 @@ pub(super) fn differences(
                 }),
             }
         }
+    }
+    if let Some((first, second, load_points)) = flaws::cached_apart(matched) {
+        found.push(Difference {
+            item: Item::Cache,
+            key: CACHED.to_owned(),
+            first: Some(first),
+            second: Some(second),
+            load_points,
+            forbids: forbids(Item::Cache),
+        });
     }
     found.sort_by_key(|difference| difference.item);
     found

@@ -46,6 +46,8 @@ pub enum Item {
     Volume,
     /// What was asked of the load points.
     Plan,
+    /// Whether a cache of this host answered.
+    Cache,
     /// The build of this program.
     Tool,
     /// Anything else: told, but no obstacle.
@@ -54,7 +56,7 @@ pub enum Item {
 
 impl Item {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Item; 14] = [
+    pub const ALL: [Item; 15] = [
         Item::Kernel,
         Item::Engine,
         Item::Mount,
@@ -67,6 +69,7 @@ impl Item {
         Item::Target,
         Item::Volume,
         Item::Plan,
+        Item::Cache,
         Item::Tool,
         Item::Other,
     ];
@@ -86,6 +89,7 @@ impl Item {
             Item::Target => "target",
             Item::Volume => "volume",
             Item::Plan => "plan",
+            Item::Cache => "cache",
             Item::Tool => "tool",
             Item::Other => "other",
         }

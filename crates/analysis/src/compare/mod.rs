@@ -7,12 +7,13 @@
 //!
 //! Reading order: [`compare`], [`figures`] (one figure: means, tests, verdict), [`welch`] and
 //! [`ranks`] (the tests), [`holm`] (many tests at once), [`differences`] (what else differs),
-//! [`side`]. `docs/method.md` has the formulas, under Comparison.
+//! [`flaws`] (what was wrong with the measurements), [`side`]. `docs/method.md` has the formulas, under Comparison.
 
 pub mod differences;
 pub mod facts;
 pub mod figure;
 pub mod figures;
+pub mod flaws;
 pub mod holm;
 mod plan_keys;
 pub mod ranking;
@@ -23,6 +24,7 @@ pub mod welch;
 use differences::Difference;
 use facts::Item;
 use figures::{FigureComparison, Verdict};
+use flaws::Caveat;
 use ranking::Ranking;
 use side::{PointSide, Side};
 
@@ -95,6 +97,8 @@ pub struct Pair {
     pub only_in_first: Vec<String>,
     /// The same of the other.
     pub only_in_other: Vec<String>,
+    /// What was wrong with the measurement of load points that both have.
+    pub caveats: Vec<Caveat>,
     /// The load points that both have.
     pub points: Vec<PointComparison>,
     /// What it comes to.
@@ -237,6 +241,7 @@ fn pair(first: &Side, place: usize, other: &Side, options: &Options) -> Pair {
         differences: differences::differences(first, other, &matched, &options.allowed),
         only_in_first: only(first, other),
         only_in_other: only(other, first),
+        caveats: flaws::caveats((0, place), &matched),
         points: matched.iter().map(|(a, b)| point(a, b, options)).collect(),
         verdict: Overall::CannotTell,
     }

@@ -7,6 +7,7 @@ use workload::plan::{Run, Stream};
 
 use super::facts::{self, Fact};
 use super::figure::Figure;
+use super::flaws::{self, Flaw};
 use super::plan_keys;
 use crate::load_point::by_load_point;
 use crate::percentile::Percentile;
@@ -49,6 +50,11 @@ pub struct PointSide {
     pub keys: Vec<(String, String)>,
     /// What was measured, of all operations first.
     pub subjects: Vec<Subject>,
+    /// What was wrong with the measurement.
+    pub flaws: Vec<Flaw>,
+    /// The largest share of the bytes that a cache of this host answered or kept, 0 to 1; `None`
+    /// where nobody counted.
+    pub cached_share: Option<f64>,
 }
 
 /// Operations that figures are about.
@@ -171,6 +177,8 @@ fn point(records: &[&RunRecord]) -> PointSide {
         parameters: run.parameters.clone(),
         keys: plan_keys::of_run(run),
         subjects,
+        flaws: flaws::of_records(records),
+        cached_share: flaws::cached_share(records),
     }
 }
 

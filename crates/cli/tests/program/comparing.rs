@@ -1,6 +1,7 @@
 //! `compare` on records whose numbers are known, and what it says of input that it cannot use.
 
 use metrics::run_record::{ExperimentRecord, Outcome};
+use metrics::wire::{WireInterval, WirePlace};
 use serde_json::Value;
 use store::Store;
 
@@ -96,6 +97,32 @@ fn another_kernel_forbids_a_winner_unless_it_is_what_is_compared() {
         assert!(text.contains("B against A: faster"), "{text}");
         assert!(text.contains("kernel.release 6.18.0 | 6.19.0 (no obstacle)"), "{text}");
     }
+}
+
+#[test]
+fn a_cache_that_answered_for_one_of_them_forbids_a_winner_unless_it_is_allowed() {
+    let place = Place::new();
+    let wired = |faster: u64, passed: f64| {
+        let mut record = measured(faster);
+        for interval in record.runs.iter_mut().flat_map(|run| &mut run.intervals) {
+            let moved: u64 = interval.streams[0].kinds.iter().map(|kind| kind.bytes).sum();
+            let received_bytes = (moved as f64 * passed) as u64;
+            let wire = WireInterval { place: WirePlace::NfsMount, received_bytes, sent_bytes: 0 };
+            interval.wire = vec![wire];
+        }
+        record
+    };
+    let storage = kept(&place, &wired(0, 1.02), STARTED);
+    let cached = kept(&place, &wired(2_000, 0.02), STARTED + DAY_MS);
+    let refused = place.run(&["compare", &storage, &cached]);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    let flat = refused.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["not comparable", "--allow-different cache", "none | 98 % (in 2 load points)"] {
+        assert!(flat.contains(words), "`{words}` in\n{}", refused.stdout);
+    }
+    let allowed = place.ok(&["compare", &storage, &cached, "--allow-different", "cache"]);
+    assert!(allowed.contains("B against A: faster, with caveats"), "{allowed}");
+    assert!(allowed.contains("Before you rely on it:"), "{allowed}");
 }
 
 #[test]

@@ -79,6 +79,7 @@ struct PairJson<'a> {
     differences: Vec<DifferenceJson<'a>>,
     only_in_first: &'a [String],
     only_in_second: &'a [String],
+    caveats: Vec<CaveatJson<'a>>,
     figures: Vec<FigureJson<'a>>,
 }
 
@@ -90,6 +91,14 @@ struct DifferenceJson<'a> {
     second: Option<&'a str>,
     load_points: usize,
     forbids: bool,
+}
+
+#[derive(Serialize)]
+struct CaveatJson<'a> {
+    side: &'a str,
+    kind: &'static str,
+    load_points: &'a [String],
+    seen: &'a str,
 }
 
 #[derive(Serialize)]
@@ -159,6 +168,16 @@ fn pair_json<'a>(comparison: &'a Comparison, pair: &'a Pair) -> PairJson<'a> {
         differences: differences.collect(),
         only_in_first: &pair.only_in_first,
         only_in_second: &pair.only_in_other,
+        caveats: pair
+            .caveats
+            .iter()
+            .map(|caveat| CaveatJson {
+                side: &comparison.sides[caveat.side].label,
+                kind: caveat.kind.name(),
+                load_points: &caveat.load_points,
+                seen: &caveat.seen,
+            })
+            .collect(),
         figures: pair
             .figures()
             .map(|(point, subject, f)| figure(&point.name, &subject.name, f))

@@ -57,6 +57,12 @@ fn pair_section(comparison: &Comparison, pair: &Pair, detail: Detail) -> Section
     if !points.is_empty() {
         blocks.push(Block::List(points));
     }
+    let caveats = words::caveats(comparison, pair);
+    let is_flawed = !caveats.is_empty();
+    if is_flawed {
+        blocks.push(Block::Paragraph("Before you rely on it:".to_owned()));
+        blocks.push(Block::List(caveats));
+    }
     blocks.extend(tables::differences(comparison, pair));
     blocks.extend(tables::points(comparison, pair, detail));
     let unmatched = words::unmatched(comparison, pair);
@@ -65,7 +71,11 @@ fn pair_section(comparison: &Comparison, pair: &Pair, detail: Detail) -> Section
     }
     Section {
         id: "comparison",
-        title: format!("{b} against {a}: {}", pair.verdict.name()),
+        title: format!(
+            "{b} against {a}: {}{}",
+            pair.verdict.name(),
+            if is_flawed { ", with caveats" } else { "" }
+        ),
         blocks,
         method: vec!["Comparison"],
     }

@@ -1,7 +1,9 @@
 //! The sentences of a comparison.
 
+use analysis::compare::facts::Item;
 use analysis::compare::figure::Figure;
 use analysis::compare::figures::{Basis, Doubt, FigureComparison, Verdict};
+use analysis::compare::flaws::FlawKind;
 use analysis::compare::welch::Ratio;
 use analysis::compare::{Comparison, Overall, Pair};
 
@@ -34,10 +36,18 @@ pub(super) fn verdict(comparison: &Comparison, pair: &Pair) -> String {
         Overall::NotComparable => {
             let mut items: Vec<&str> = pair.obstacles().map(|d| d.item.name()).collect();
             items.dedup();
+            let of_cache = pair.obstacles().any(|difference| difference.item == Item::Cache);
+            let cache = match of_cache {
+                true => {
+                    " Where a cache of this host answers, figures are not those of the storage \
+                     (direct I/O goes past it, and so do files larger than the memory)."
+                }
+                false => "",
+            };
             format!(
                 "No winner is named: {a} and {b} differ in {} as well, and nobody knows which of \
                  it makes the figures differ. If that is what you want to compare, say \
-                 `--allow-different {}`.",
+                 `--allow-different {}`.{cache}",
                 and(&items),
                 items.join(",")
             )
@@ -52,6 +62,27 @@ pub(super) fn verdict(comparison: &Comparison, pair: &Pair) -> String {
             format!("Whether {a} and {b} differ cannot be told. {tally} {}", doubts(&main))
         }
     }
+}
+
+/// What was wrong with the measurements, a sentence for each side and kind.
+pub(super) fn caveats(comparison: &Comparison, pair: &Pair) -> Vec<String> {
+    let of = |caveat: &analysis::compare::flaws::Caveat| {
+        let what = match caveat.kind {
+            FlawKind::Overloaded => "was offered more than it takes",
+            FlawKind::NotSteady => "did not stand still",
+            FlawKind::Cached => "was served by a cache of this host, not by the storage alone,",
+        };
+        let count = caveat.load_points.len();
+        let first = if count > 1 { ", first " } else { ": " };
+        format!(
+            "{} {what} in {count} of {}{first}{} ({})",
+            comparison.sides[caveat.side].label,
+            load_points(pair.points.len()),
+            caveat.load_points[0],
+            caveat.seen
+        )
+    };
+    pair.caveats.iter().map(of).collect()
 }
 
 /// `Of 4 main figures in 2 load points 3 are better and 1 without a difference.`

@@ -1,0 +1,122 @@
+//! What was wrong with a measurement goes with the comparison of it, and where a cache answered for
+//! one side only no winner is called.
+
+mod records;
+
+use analysis::compare::facts::Item;
+use analysis::compare::flaws::FlawKind;
+use analysis::compare::side::Side;
+use analysis::compare::{Options, Overall, Pair, compare};
+use metrics::run_record::{ExperimentRecord, RunRecord};
+use metrics::wire::{WireInterval, WirePlace};
+use records::{done, experiment, reads, run, stream};
+use workload::arrival::Arrival;
+
+const WINDOW: u64 = 12;
+
+/// Three repeats at two queue depths, with so many operations a second more than the usual.
+fn measured(faster: u64) -> ExperimentRecord {
+    let one = |repeat: u32, depth: u32| {
+        let mut run = run("random read 8 KiB", vec![stream("data", depth)], 1, WINDOW);
+        run.repeat = repeat;
+        let rate = 10_000 * u64::from(depth) + faster + 10 * u64::from(repeat);
+        done(run, (0..=WINDOW).map(|second| reads(rate + second % 2, 8192, 100_000)).collect())
+    };
+    experiment((0..3).flat_map(|repeat| [one(repeat, 1), one(repeat, 4)]).collect())
+}
+
+/// Such that a cache answered all but `passed` of what the first load point's reads moved.
+fn over_the_wire(mut record: ExperimentRecord, passed: f64) -> ExperimentRecord {
+    for run in &mut record.runs {
+        let passed = if run.run.streams[0].queue_depth == 1 { passed } else { 1.0 };
+        for interval in &mut run.intervals {
+            let moved: u64 = interval.streams[0].kinds.iter().map(|kind| kind.bytes).sum();
+            let received_bytes = (moved as f64 * passed) as u64;
+            let place = WirePlace::NfsMount;
+            interval.wire = vec![WireInterval { place, received_bytes, sent_bytes: 0 }];
+        }
+    }
+    record
+}
+
+fn compared(first: &ExperimentRecord, second: &ExperimentRecord, allowed: &[Item]) -> Pair {
+    let options = Options { allowed: allowed.to_vec(), ..Options::default() };
+    compare(&[Side::of(first), Side::of(second)], &options).pairs.remove(0)
+}
+
+fn each(record: &mut ExperimentRecord, change: fn(&mut RunRecord)) {
+    let deep = record.runs.iter_mut().filter(|run| run.run.streams[0].queue_depth == 4);
+    deep.for_each(change);
+}
+
+#[test]
+fn good_measurements_have_no_caveats() {
+    let pair = compared(&measured(0), &measured(2_000), &[]);
+    assert_eq!((pair.verdict, pair.caveats), (Overall::Faster, Vec::new()));
+    let wired = over_the_wire(measured(2_000), 1.02);
+    assert_eq!(compared(&measured(0), &wired, &[]).caveats, []);
+}
+
+#[test]
+fn a_window_that_does_not_stand_still_is_a_caveat_of_its_side() {
+    let mut second = measured(2_000);
+    each(&mut second, |record| {
+        for (interval, faster) in record.intervals.iter_mut().zip(0..) {
+            interval.streams[0] = reads(30_000 + 2_000 * faster, 8192, 100_000);
+        }
+    });
+    let pair = compared(&measured(0), &second, &[]);
+    let [caveat] = &pair.caveats[..] else { panic!("{:#?}", pair.caveats) };
+    assert_eq!((caveat.side, caveat.kind), (1, FlawKind::NotSteady));
+    assert_eq!(caveat.load_points, ["random read 8 KiB, queue_depth=4"]);
+    assert!(caveat.seen.contains("achieved rate changed"), "{}", caveat.seen);
+    assert_ne!(pair.verdict, Overall::NotComparable, "a winner may still be called");
+}
+
+#[test]
+fn more_than_the_target_takes_is_a_caveat_of_both() {
+    let mut record = measured(0);
+    each(&mut record, |record| {
+        record.run.streams[0].arrival = Arrival::Poisson { offered_rate: 50_000.0 };
+        for (interval, second) in record.intervals.iter_mut().zip(1u64..) {
+            interval.streams[0].backlog_end = 9_000 * second;
+        }
+    });
+    let pair = compared(&record, &record, &[]);
+    let kinds: Vec<(usize, FlawKind)> = pair.caveats.iter().map(|c| (c.side, c.kind)).collect();
+    assert_eq!(kinds, [(0, FlawKind::Overloaded), (1, FlawKind::Overloaded)]);
+    assert!(pair.caveats[0].seen.contains("50,000"), "{}", pair.caveats[0].seen);
+}
+
+#[test]
+fn a_cache_that_answered_for_one_side_forbids_a_winner_unless_it_is_what_is_compared() {
+    let storage = over_the_wire(measured(0), 1.02);
+    let cached = over_the_wire(measured(2_000), 0.03);
+    let pair = compared(&storage, &cached, &[]);
+    assert_eq!(pair.verdict, Overall::NotComparable);
+    let obstacles: Vec<_> = pair.obstacles().collect();
+    let [obstacle] = &obstacles[..] else { panic!("{obstacles:#?}") };
+    assert_eq!((obstacle.item, obstacle.load_points), (Item::Cache, 1));
+    assert_eq!(obstacle.first.as_deref(), Some("none"));
+    assert_eq!(obstacle.second.as_deref(), Some("97 %"));
+    assert_eq!(pair.caveats.len(), 1);
+    assert_eq!((pair.caveats[0].side, pair.caveats[0].kind), (1, FlawKind::Cached));
+
+    let allowed = compared(&storage, &cached, &[Item::Cache]);
+    assert_eq!((allowed.verdict, allowed.caveats.len()), (Overall::Faster, 1));
+    // Of the other nothing is known: that is no reason to call it the same.
+    let unknown = compared(&measured(0), &cached, &[]);
+    assert_eq!(unknown.verdict, Overall::NotComparable);
+    assert_eq!(unknown.obstacles().next().unwrap().first.as_deref(), Some("not known"));
+}
+
+#[test]
+fn two_sides_that_a_cache_answered_alike_are_compared_with_a_caveat_of_each() {
+    let first = over_the_wire(measured(0), 0.03);
+    let second = over_the_wire(measured(2_000), 0.01);
+    let pair = compared(&first, &second, &[]);
+    assert_eq!(pair.verdict, Overall::Faster);
+    let sides: Vec<usize> = pair.caveats.iter().map(|caveat| caveat.side).collect();
+    assert_eq!(sides, [0, 1]);
+    assert!(pair.caveats.iter().all(|caveat| caveat.kind == FlawKind::Cached));
+}
