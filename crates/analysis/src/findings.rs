@@ -15,8 +15,8 @@ use crate::search::{self, Searched};
 use crate::series::{self, Series};
 use crate::steadiness::{self, Steadiness};
 use crate::summary::{self, Summary};
-use crate::tune::{self, findings::TuneFindings};
-use crate::warnings::{self, WarningGroup};
+use crate::tune::{self, findings::TuneFindings, relevance};
+use crate::warnings::{self, Sighting, WarningGroup};
 use crate::wire::{self, RunWire};
 use crate::witness::{self, Witnessed};
 
@@ -104,12 +104,21 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
                 generator,
             )
         });
-    let sightings =
+    let mut sightings: Vec<Sighting> =
         warnings::of_experiment(&record.warnings).into_iter().chain(of_load_points).collect();
     let curves = curve::curves(&load_points, |point| objective_s(&record.plan, point));
-    let warnings = warnings::group(sightings);
-    let limits = bottleneck::limits(&load_points, &Known::of(record));
+    let mut limits = bottleneck::limits(&load_points, &Known::of(record));
+    for found in &mut limits {
+        let cached = wire[found.at].iter().flat_map(RunWire::warnings).next();
+        if let Some(cached) = cached {
+            bottleneck::doubt_for_cache(found, &cached.explain().seen);
+        }
+    }
     let tune = tune(&record.plan, &load_points, &limits);
+    if let Some(tune) = &tune {
+        sightings.retain(|sighting| relevance::is_relevant(tune, sighting));
+    }
+    let warnings = warnings::group(sightings);
     Findings {
         summary: summary::summary(&load_points, &curves, &warnings),
         id: record.id.clone(),

@@ -14,7 +14,7 @@ use crate::wire::RunWire;
 
 /// A worker (or a process) that uses more of its processors than this may be what limits the run:
 /// the margin that is left is about what the interval's own bookkeeping takes.
-const BUSY_MAX: f64 = 0.90;
+pub(crate) const BUSY_MAX: f64 = 0.90;
 /// Schedule delay above this share of the service time shows in the response time's first digits.
 const DELAY_SHARE_MAX: f64 = 0.10;
 /// The percentiles that the summary table shows.

@@ -5,6 +5,7 @@ mod records;
 use analysis::analyze;
 use analysis::bottleneck::{Limit, LimitFinding};
 use metrics::run_record::{ExperimentRecord, RunRecord};
+use metrics::wire::{WireInterval, WirePlace};
 use records::{SECOND_NS, done, emulated_volume, experiment, reads, run, stream};
 
 /// A closed loop of 8 KiB reads at each depth: the floor is 0.4 ms, and nothing goes beyond
@@ -74,6 +75,64 @@ fn a_flat_rate_with_busy_workers_is_this_hosts_processors() {
     let found = only(&experiment(runs));
     assert_eq!(found.limit, Limit::ClientCpu, "{found:#?}");
     assert!(found.evidence.iter().any(|e| e.seen.starts_with("99 % of the processors")));
+}
+
+#[test]
+fn a_busy_generator_lowers_the_confidence_of_another_limit_and_stands_in_its_evidence() {
+    let of = |share: f64| {
+        let mut runs = curve(16_384, &[1, 4, 16, 64]);
+        busy(&mut runs, share);
+        let mut record = experiment(runs);
+        record.plan.target = emulated_volume();
+        let warned = analyze(&record).warnings.iter().any(|group| group.code == "generator_busy");
+        (only(&record), warned)
+    };
+    let (idle, warned) = of(0.50);
+    assert_eq!((idle.limit, warned), (Limit::VolumeThroughput, false));
+    for share in [0.91, 0.96, 0.99] {
+        let (found, warned) = of(share);
+        assert!(warned, "{share}");
+        // The volume's limit is met to the operation, so it is still the most probable.
+        assert_eq!(found.candidates[0].limit, Limit::VolumeThroughput, "{found:#?}");
+        assert!(found.confidence < idle.confidence, "{share}: {}", found.confidence);
+        let named = format!("{:.0} % of the processors", 100.0 * share);
+        assert!(found.evidence.iter().any(|one| one.seen.starts_with(&named)), "{found:#?}");
+    }
+    assert!(idle.evidence.iter().all(|one| !one.seen.contains("processors")));
+}
+
+#[test]
+fn what_is_warned_of_is_the_answer_or_stands_beside_it_whatever_the_rate_is() {
+    for ceiling in [3_000, 12_000, 16_384, 40_000] {
+        for share in [0.3, 0.92, 0.97] {
+            let mut runs = curve(ceiling, &[1, 4, 16]);
+            busy(&mut runs, share);
+            let findings = analyze(&experiment(runs));
+            let warned = findings.warnings.iter().any(|group| group.code == "generator_busy");
+            for found in &findings.limits {
+                let says = found.limit == Limit::ClientCpu
+                    || found.evidence.iter().any(|one| one.seen.contains("busy as well"));
+                assert_eq!(warned, says, "{ceiling} at {share}: {found:#?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rate_that_a_cache_made_is_no_limit_of_the_storage() {
+    let mut runs = curve(16_384, &[1, 4, 16, 64]);
+    for interval in runs.iter_mut().flat_map(|run| &mut run.intervals) {
+        let place = WirePlace::NfsMount;
+        interval.wire = vec![WireInterval { place, received_bytes: 0, sent_bytes: 0 }];
+    }
+    let mut record = experiment(runs);
+    let known = ("known.volume_throughput".to_owned(), "134217728 bytes/s, 2 TiB x Premium".into());
+    record.environment.push(known);
+    let found = only(&record);
+    assert_eq!(found.limit, Limit::Unknown, "{found:#?}");
+    assert!(found.candidates.iter().all(|one| one.limit != Limit::VolumeThroughput));
+    assert!(found.evidence[1].seen.starts_with("a cache of this host answered: 100.0 %"));
+    assert!(found.remedy[0].contains("direct I/O"), "{:?}", found.remedy);
 }
 
 #[test]

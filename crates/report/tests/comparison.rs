@@ -165,7 +165,8 @@ fn what_was_wrong_with_the_measurements_stands_between_the_words_and_the_numbers
             came to this host: operations moved 525.02 MiB, the NFS mount delivered
             15.75 MiB)
           What else differs (A | B):
-          - cache: bytes from this host's cache none | 97 % (in 1 load point)"#]].assert_eq(until_the_numbers(&text(&comparison, Detail::Main, 80)));
+          - cache: bytes from this host's cache none | 97 % (in 1 load point)"#]]
+    .assert_eq(until_the_numbers(&text(&comparison, Detail::Main, 80)));
 
     let allowed = Options { allowed: vec![Item::Cache], ..Options::default() };
     let comparison = compare(&sides, &allowed);
@@ -184,7 +185,8 @@ fn what_was_wrong_with_the_measurements_stands_between_the_words_and_the_numbers
             15.75 MiB)
           What else differs (A | B):
           - cache: bytes from this host's cache none | 97 % (in 1 load point) (no
-            obstacle)"#]].assert_eq(until_the_numbers(&text(&comparison, Detail::Main, 80)));
+            obstacle)"#]]
+    .assert_eq(until_the_numbers(&text(&comparison, Detail::Main, 80)));
     let page = markdown(&comparison, Detail::Main);
     assert!(page.contains("## B against A: faster, with caveats"), "{page}");
     let mut out = Vec::new();

@@ -175,6 +175,30 @@ pub fn limits(load_points: &[LoadPoint], known: &Known) -> Vec<LimitFinding> {
     groups.iter().filter(worth).map(|group| finding(group, &groups, load_points, known)).collect()
 }
 
+/// Takes back what was said of the storage, or of the way to it, by a rate that a cache of this
+/// host made.
+///
+/// * `seen`: what the wire counted, in words
+pub(crate) fn doubt_for_cache(found: &mut LimitFinding, seen: &str) {
+    let of_this_host =
+        |limit: Limit| matches!(limit, Limit::ClientCpu | Limit::NotReached | Limit::Unknown);
+    let evidence = Evidence {
+        seen: format!("a cache of this host answered: {seen}"),
+        load_points: vec![found.at],
+    };
+    found.evidence.insert(found.evidence.len().min(1), evidence);
+    found.candidates.retain(|candidate| of_this_host(candidate.limit));
+    if !of_this_host(found.limit) {
+        found.limit = Limit::Unknown;
+    }
+    if found.limit == Limit::Unknown {
+        let possible = found.candidates.iter().filter(|one| one.limit != Limit::Unknown);
+        found.confidence = possible.map(|one| one.probability).fold(0.0, f64::max);
+        found.experiment = None;
+        found.remedy = words::past_the_cache();
+    }
+}
+
 fn finding(group: &Group, all: &[Group], load_points: &[LoadPoint], known: &Known) -> LimitFinding {
     let candidates = judge::candidates(group, all, known);
     let best = candidates[0];

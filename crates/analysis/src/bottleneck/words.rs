@@ -5,6 +5,7 @@ use units::{Bytes, BytesPerSec, Nanos, OpsPerSec};
 use super::groups::{Group, State};
 use super::known::Known;
 use super::{Candidate, Evidence, Experiment, Limit, judge, predict, scale};
+use crate::warnings::BUSY_MAX;
 
 /// What speaks for the answer, or what was seen at all.
 pub(crate) fn evidence(limit: Limit, group: &Group, all: &[Group], known: &Known) -> Vec<Evidence> {
@@ -13,6 +14,9 @@ pub(crate) fn evidence(limit: Limit, group: &Group, all: &[Group], known: &Known
     let mut add = |seen: String, load_points: Vec<usize>| {
         evidence.push(Evidence { seen, load_points });
     };
+    if let Some(busy) = busy_as_well(limit, group, known) {
+        add(busy, load_points());
+    }
     if let Some(seen) = known_amount(limit, group, known) {
         add(seen, load_points());
     }
@@ -58,6 +62,19 @@ pub(crate) fn evidence(limit: Limit, group: &Group, all: &[Group], known: &Known
         );
     }
     evidence
+}
+
+/// That this host is near a limit of its own where another is named: the warning of it would
+/// otherwise contradict the answer.
+fn busy_as_well(limit: Limit, group: &Group, known: &Known) -> Option<String> {
+    let busy = judge::busy(group, known).filter(|busy| *busy > BUSY_MAX)?;
+    (limit != Limit::ClientCpu).then(|| {
+        format!(
+            "{:.0} % of the processors that the workers have are busy as well, which speaks for \
+             this host as the limit and is counted in the probabilities",
+            100.0 * busy
+        )
+    })
 }
 
 /// The curve's shape in numbers.
@@ -268,6 +285,15 @@ pub(crate) fn remedy(limit: Limit, group: &Group, known: &Known) -> Vec<String> 
         ],
     };
     words.iter().map(|sentence| (*sentence).to_owned()).collect()
+}
+
+/// What to change where a cache answered.
+pub(crate) fn past_the_cache() -> Vec<String> {
+    vec![
+        "Measure the storage instead of this host's memory: with direct I/O (the default, without \
+         `--buffered`), or with files that are larger than the memory."
+            .to_owned(),
+    ]
 }
 
 /// What would tell the candidates apart, where the answer is open.

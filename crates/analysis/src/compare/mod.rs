@@ -7,7 +7,8 @@
 //!
 //! Reading order: [`compare`], [`figures`] (one figure: means, tests, verdict), [`welch`] and
 //! [`ranks`] (the tests), [`holm`] (many tests at once), [`differences`] (what else differs),
-//! [`flaws`] (what was wrong with the measurements), [`side`]. `docs/method.md` has the formulas, under Comparison.
+//! [`flaws`] (what was wrong with the measurements), [`side`]. `docs/method.md` has the formulas,
+//! under Comparison.
 
 pub mod differences;
 pub mod facts;

@@ -14,5 +14,6 @@
 pub mod arithmetic;
 pub mod findings;
 pub mod limit;
+pub(crate) mod relevance;
 pub mod search;
 pub mod share;

@@ -71,7 +71,10 @@ fn named(found: &LimitFinding) -> String {
         .take(CANDIDATES_MAX)
         .map(|c| format!("{} {}", c.limit.name(), percent(c.probability)))
         .collect();
-    format!("{} (possible: {})", found.name, candidates.join(", "))
+    match candidates.is_empty() {
+        true => found.name.clone(),
+        false => format!("{} (possible: {})", found.name, candidates.join(", ")),
+    }
 }
 
 /// Certainty is not to be had from measurements.

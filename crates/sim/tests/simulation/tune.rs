@@ -3,6 +3,8 @@
 
 use analysis::bottleneck::Limit;
 use analysis::tune::findings::{TuneFindings, Verdict};
+use metrics::run_record::ExperimentRecord;
+use metrics::warning::{Figure, Warning};
 use sim::experiment;
 use sim::storage::{Demand, Model, ThroughputLimit};
 use workload::plan::{EngineChoice, Plan, Step, Stream, TargetSpec, WeightedSize};
@@ -35,6 +37,10 @@ fn tune(wanted: Wanted, within_permille: u16, model: &Model) -> TuneFindings {
 }
 
 fn tune_for(reach: Reach, model: &Model) -> TuneFindings {
+    analysis::analyze(&record_for(reach, model)).tune.expect("the plan is a tuning")
+}
+
+fn record_for(reach: Reach, model: &Model) -> ExperimentRecord {
     let sizes = vec![WeightedSize { size_bytes: 64 << 10, weight: 1 }];
     let stream = Stream { transfer_sizes: sizes, ..stream(CLOSED, 1) };
     let template = run(vec![stream], 4 * S, 200 * MS);
@@ -56,8 +62,7 @@ fn tune_for(reach: Reach, model: &Model) -> TuneFindings {
         data_seed: 1,
         steps: vec![Step::Search(search)],
     };
-    let findings = analysis::analyze(&experiment(&plan, model, 1));
-    findings.tune.expect("the plan is a tuning")
+    experiment(&plan, model, 1)
 }
 
 fn enough(tune: &TuneFindings) -> u64 {
@@ -87,6 +92,48 @@ fn the_papers_example_is_found_as_the_paper_found_it() {
     assert_near(held.response_ns.value, 1_909_000.0, 0.01, "what is felt");
     // Within 3 % six do, as the paper says.
     assert_eq!(enough(&tune(mib(200.0), 30, &model)), 6);
+}
+
+#[test]
+fn only_warnings_that_concern_the_answer_are_told() {
+    let reach = Reach {
+        wanted: mib(200.0),
+        within_permille: 0,
+        outstanding_max: 512,
+        response_time_max_ns: None,
+        hosts: 1,
+    };
+    let mut record = record_for(reach, &limited(1_909_000, 1024));
+    // Every run is said to be everything at once.
+    for run in &mut record.runs {
+        run.warnings = vec![
+            Warning::NotSteady { figure: Figure::AchievedRate, drift: 0.2 },
+            Warning::RoundsDiffer { figure: Figure::ResponseTime, excursion: 0.3, slope: 0.2 },
+            Warning::FewSamplesForPercentile { percentile: 99.0, samples_above: 2 },
+            Warning::HostNoisy { steal: 0.05 },
+        ];
+    }
+    let findings = analysis::analyze(&record);
+    let tune = findings.tune.as_ref().expect("the plan is a tuning");
+    let concerned = |code: &str| -> Vec<usize> {
+        let groups = findings.warnings.iter().filter(|group| group.code == code);
+        groups.flat_map(|group| &group.sightings).filter_map(|one| one.load_point).collect()
+    };
+    let Verdict::Reached { enough, too_little: Some(too_little), .. } = &tune.verdict else {
+        panic!("{:?}", tune.verdict)
+    };
+    let alone = tune.tried.iter().find(|tried| tried.outstanding == 1).expect("it begins there");
+    let mut closed = vec![alone.load_point, enough.load_point, too_little.load_point];
+    closed.sort_unstable();
+    // Held at the rate, the rate is no finding, the response time is.
+    let held = tune.held.expect("it was held").load_point;
+    assert_eq!(concerned("not_steady"), closed);
+    let mut with_held = closed.clone();
+    with_held.push(held);
+    with_held.sort_unstable();
+    assert_eq!(concerned("rounds_differ"), with_held);
+    assert!(concerned("few_samples_for_percentile").is_empty());
+    assert_eq!(concerned("host_noisy").len(), findings.load_points.len());
 }
 
 #[test]
