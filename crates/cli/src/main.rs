@@ -24,6 +24,7 @@ mod picture;
 mod plan_text;
 mod predict_args;
 mod refusal;
+mod schedule_args;
 mod search_text;
 mod size_args;
 mod terminal;

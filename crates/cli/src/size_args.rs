@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
-use sizing::need::{Part, Protocol};
+use sizing::need::{Demand, Part, Protocol};
 use units::{Bytes, OpsPerSec, ParseError, Percent, parse_duration};
 use workload::diagnostic::nearest;
+
+use crate::args::StoreArguments;
+use crate::schedule_args::WrittenSchedule;
 
 const NEED: &str = "What is needed";
 const DECIDED: &str = "What is decided";
@@ -87,6 +90,41 @@ pub(crate) struct SizeArguments {
     )]
     pub(crate) part: Vec<Part>,
 
+    /// Take rates, mix and transfer sizes from what was measured: the ID of a record, as `list`
+    /// shows it, or `last`.
+    ///
+    /// Of each variant the load point with the largest throughput counts, and each of them is to be
+    /// carried by itself. Without --capacity the volumes hold the record's files.
+    #[arg(
+        long,
+        value_name = "ID",
+        conflicts_with_all = ["throughput", "iops", "transfer_size", "read", "part", "schedule"],
+        help_heading = NEED
+    )]
+    pub(crate) from_run: Option<String>,
+
+    /// Quota and level over the week, instead of a design: peak=5TiB@08-18,off=4TiB.
+    ///
+    /// Phases as NAME=SIZE[:LEVEL][@[DAY-DAY/]HH-HH], one of them without hours for the rest of the
+    /// week: week=8TiB:ultra@mon-fri,weekend=8TiB:premium. --capacity is then what is stored in the
+    /// volume, --throughput what some phase has to give. Without a level, each level of --level.
+    #[arg(
+        long,
+        value_name = "PHASE,...",
+        value_parser = crate::schedule_args::parse,
+        conflicts_with_all = ["iops", "part", "clients", "vm", "growth", "headroom", "peered",
+                              "previews", "top", "response_time", "transfer_size"],
+        help_heading = NEED
+    )]
+    pub(crate) schedule: Option<WrittenSchedule>,
+
+    /// How long the service makes a move to a lower level wait after one to a higher: 7d.
+    ///
+    /// Without it, what the service's current documents say.
+    #[arg(long, value_name = "DURATION", value_parser = cool_down, requires = "schedule",
+          help_heading = DECIDED)]
+    pub(crate) cool_down: Option<u64>,
+
     /// By how much all of it will grow: 30%.
     #[arg(long, value_name = "SHARE", value_parser = growth, default_value = "0%",
           help_heading = NEED)]
@@ -150,6 +188,9 @@ pub(crate) struct SizeArguments {
     /// Write a page as well; its ending says which: .html or .md.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) report: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
 }
 
 fn say(error: ParseError) -> String {
@@ -214,6 +255,12 @@ fn response_time(text: &str) -> Result<u64, String> {
     }
 }
 
+/// In whole seconds, rounded up.
+fn cool_down(text: &str) -> Result<u64, String> {
+    let time = parse_duration(text).map_err(say)?;
+    Ok(time.as_nanos().div_ceil(1_000_000_000) as u64)
+}
+
 /// In thousandths. Growth may be more than all that is there.
 fn growth(text: &str) -> Result<u64, String> {
     let wrong = || "a share from `0%` to `10000%`".to_owned();
@@ -235,7 +282,7 @@ fn protocol(text: &str) -> Result<Protocol, String> {
         .ok_or_else(|| unknown(text, &known.map(Protocol::name).collect::<Vec<_>>()))
 }
 
-fn level(text: &str) -> Result<ServiceLevel, String> {
+pub(crate) fn level(text: &str) -> Result<ServiceLevel, String> {
     let lower = text.to_ascii_lowercase();
     let names = ServiceLevel::ALL.map(ServiceLevel::name);
     ServiceLevel::named(&lower).ok_or_else(|| unknown(text, &names))
@@ -256,7 +303,8 @@ fn part(text: &str) -> Result<Part, String> {
     if name.trim().is_empty() {
         return Err(wanted.to_owned());
     }
-    let demand = sizing::need::Demand { throughput: throughput(rate)?, transfer_bytes: 64 << 10 };
+    let throughput = throughput(rate)?;
+    let demand = Demand { throughput, transfer_bytes: 64 << 10, read_permille: 1000 };
     Ok(Part {
         name: name.trim().to_owned(),
         capacity_gib: capacity_gib(size)?,

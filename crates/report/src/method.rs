@@ -154,6 +154,12 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          number of hosts. Quotas and limits are whole GiB and KiB/s, so nothing is rounded. Shown are \
          those that no other beats in cost, spare throughput and number of things to run.",
     ),
+    (
+        "Schedule",
+        "A volume's limit in each phase is its quota times what the level gives for each GiB. \
+         A pool is paid by the hour at the size that it has: its price times the share of the \
+         week. After a move to a higher level the next move down waits for the cool-down.",
+    ),
 ];
 
 /// The heading's anchor in `docs/method.md`, as GitHub and GitLab make it: lower case, spaces as

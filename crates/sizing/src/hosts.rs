@@ -15,7 +15,7 @@ use units::thousands;
 
 use crate::design::{Resource, Use};
 use crate::facts::Facts;
-use crate::need::{Need, PERMILLE, Protocol, bought, percent};
+use crate::need::{Need, Protocol, bought};
 use crate::shortfall::{Constraint, Shortfall};
 use crate::storage::Storage;
 
@@ -100,7 +100,7 @@ pub(crate) fn build(
     let catalog = &facts.catalog;
     let wanted = need.throughput();
     let spare = storage.choice.spare_permille;
-    let writes = writes(need);
+    let writes = need.writes();
     let egress = vm.egress_bytes_per_s() / 1024;
     let tried = || format!("{}, {}", storage.choice.name(), vm.name);
     let by_egress = bought(writes, spare).get().div_ceil(egress.max(1)).max(1);
@@ -165,12 +165,6 @@ pub(crate) fn build(
     let uses = uses(&hosts, wanted, writes, egress, flow, slots.zip(outstanding));
     let reasons = reasons(need, &hosts, vm, &uses, facts);
     Ok((hosts, uses, reasons))
-}
-
-/// The throughput of writes.
-fn writes(need: &Need) -> KibPerSec {
-    let kib = u128::from(need.throughput().get()) * u128::from(PERMILLE - need.read_permille);
-    KibPerSec::new(u64::try_from(kib.div_ceil(u128::from(PERMILLE))).unwrap_or(u64::MAX))
 }
 
 /// Requests outstanding on a connection; `None` for SMB, which has credits instead.
@@ -249,10 +243,9 @@ fn reasons(need: &Need, hosts: &Hosts, vm: &VmSize, uses: &[Use], facts: &Facts)
     let mut reasons = Vec::new();
     if let Some(one) = uses.iter().find(|one| one.resource == Resource::Egress) {
         let text = format!(
-            "writes: {} of {} = {}; {} x {} Mbit/s egress of {} = {:.1}",
-            percent(PERMILLE - need.read_permille),
-            need.throughput(),
+            "writes: {} of {}; {} x {} Mbit/s egress of {} = {:.1}",
             KibPerSec::new(one.used),
+            need.throughput(),
             hosts.count,
             thousands(vm.egress_mbit_s),
             vm.name,

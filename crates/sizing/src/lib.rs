@@ -14,6 +14,7 @@ pub mod facts;
 pub mod front;
 pub mod hosts;
 pub mod need;
+pub mod schedule;
 pub mod shortfall;
 pub mod solve;
 pub mod storage;

@@ -57,14 +57,23 @@ pub struct Demand {
     pub throughput: KibPerSec,
     /// Bytes moved by one operation.
     pub transfer_bytes: u64,
+    /// Share of reads, by bytes and by operations, in thousandths.
+    pub read_permille: u64,
 }
 
 impl Demand {
     /// So many operations per second of a size, as throughput rounded up to whole KiB/s.
-    pub fn of_rate(ops_per_s: u64, transfer_bytes: u64) -> Demand {
+    pub fn of_rate(ops_per_s: u64, transfer_bytes: u64, read_permille: u64) -> Demand {
         let bytes = u128::from(ops_per_s) * u128::from(transfer_bytes);
         let kib = u64::try_from(bytes.div_ceil(1024)).unwrap_or(u64::MAX);
-        Demand { throughput: KibPerSec::new(kib), transfer_bytes }
+        Demand { throughput: KibPerSec::new(kib), transfer_bytes, read_permille }
+    }
+
+    /// The throughput of its writes, rounded up.
+    pub fn writes(&self) -> KibPerSec {
+        let share = u128::from(PERMILLE.saturating_sub(self.read_permille));
+        let kib = (u128::from(self.throughput.get()) * share).div_ceil(u128::from(PERMILLE));
+        KibPerSec::new(u64::try_from(kib).unwrap_or(u64::MAX))
     }
 
     /// Operations per second: throughput over the size of a transfer.
@@ -97,6 +106,11 @@ impl Part {
     pub fn throughput(&self) -> KibPerSec {
         self.demands.iter().map(|d| d.throughput).max().unwrap_or(KibPerSec::new(0))
     }
+
+    /// The largest throughput of writes that is wanted of it.
+    pub fn writes(&self) -> KibPerSec {
+        self.demands.iter().map(Demand::writes).max().unwrap_or(KibPerSec::new(0))
+    }
 }
 
 /// What a design has to give.
@@ -108,8 +122,6 @@ pub struct Need {
     pub growth_permille: u64,
     /// The share of every rate that is bought and stays unused, in thousandths.
     pub headroom_permille: u64,
-    /// Share of reads, by bytes and by operations, in thousandths.
-    pub read_permille: u64,
     /// The mean response time that is wanted.
     pub response_time_ns: Option<u64>,
     /// Where, as Azure names it.
@@ -187,6 +199,10 @@ impl Need {
             if part.demands.iter().any(|demand| demand.transfer_bytes == 0) {
                 return range("the transfer size", "0".to_owned(), "a size above 0");
             }
+            let reads = part.demands.iter().map(|demand| demand.read_permille).max();
+            if let Some(reads) = reads.filter(|reads| *reads > PERMILLE) {
+                return range("the share of reads", percent(reads), "at most 100%");
+            }
         }
         if self.headroom_permille > 900 {
             let found = percent(self.headroom_permille);
@@ -194,9 +210,6 @@ impl Need {
         }
         if self.growth_permille > 100 * PERMILLE {
             return range("the growth", percent(self.growth_permille), "at most 10000%");
-        }
-        if self.read_permille > PERMILLE {
-            return range("the share of reads", percent(self.read_permille), "at most 100%");
         }
         if !(1..=HOURS_MAX).contains(&self.hours_per_month) {
             let found = format!("{} hours", self.hours_per_month);
@@ -223,6 +236,11 @@ impl Need {
     /// All parts' throughput together, grown: what hosts have to move.
     pub fn throughput(&self) -> KibPerSec {
         self.grown().parts.iter().map(Part::throughput).sum()
+    }
+
+    /// All parts' throughput of writes together, grown: what hosts have to send.
+    pub fn writes(&self) -> KibPerSec {
+        self.grown().parts.iter().map(Part::writes).sum()
     }
 
     /// The need with its growth in it, and none left to come.
@@ -268,10 +286,11 @@ mod tests {
 
     #[test]
     fn operations_become_a_throughput_and_back() {
-        let demand = Demand::of_rate(60_000, 8192);
+        let demand = Demand::of_rate(60_000, 8192, 700);
         assert_eq!(demand.throughput.to_string(), "468.75 MiB/s");
         assert_eq!(demand.ops_per_s(), 60_000.0);
-        assert_eq!(Demand::of_rate(1, 512).throughput.get(), 1);
+        assert_eq!(demand.writes().to_string(), "140.625 MiB/s");
+        assert_eq!(Demand::of_rate(1, 512, 0).throughput.get(), 1);
     }
 
     #[test]

@@ -10,13 +10,16 @@ use sizing::need::{Demand, Need, Part, Protocol};
 use sizing::solve::{Verdict, solve};
 use sizing::storage::{self, Choice, Storage};
 
+fn demand(mib: u64, read_permille: u64) -> Demand {
+    Demand { throughput: KibPerSec::new(mib << 10), transfer_bytes: 64 << 10, read_permille }
+}
+
 fn need(mib: u64, gib: u64) -> Need {
-    let demand = Demand { throughput: KibPerSec::new(mib << 10), transfer_bytes: 64 << 10 };
+    let demand = demand(mib, 1000);
     Need {
         parts: vec![Part { name: "data".to_owned(), capacity_gib: gib, demands: vec![demand] }],
         growth_permille: 0,
         headroom_permille: 0,
-        read_permille: 1000,
         response_time_ns: None,
         region: "eastus".to_owned(),
         protocol: Protocol::Nfs3,
@@ -81,11 +84,10 @@ fn five_tib_of_premium_give_320_mib_s_and_one_gives_64() {
 
 #[test]
 fn a_machine_of_16_000_mbit_s_sends_1_907_mib_s_and_not_2_000() {
-    let writes = |mib| Need {
-        read_permille: 0,
-        vm: Some("D32s_v3".to_owned()),
-        hosts: Some(1),
-        ..need(mib, 1024)
+    let writes = |mib| {
+        let mut writes = need(mib, 1024);
+        writes.parts[0].demands = vec![demand(mib, 0)];
+        Need { vm: Some("D32s_v3".to_owned()), hosts: Some(1), ..writes }
     };
     assert!(matches!(solve(&writes(1907), &Facts::embedded()), Ok(Verdict::Feasible(_))));
     let Ok(Verdict::Infeasible(why)) = solve(&writes(2000), &Facts::embedded()) else {
@@ -102,7 +104,7 @@ fn a_manual_pool_of_10_tib_of_ultra_is_split_as_the_documents_split_it() {
     let part = |name: &str, gib, mib: u64| Part {
         name: name.to_owned(),
         capacity_gib: gib,
-        demands: vec![Demand { throughput: KibPerSec::new(mib << 10), transfer_bytes: 1 << 16 }],
+        demands: vec![demand(mib, 1000)],
     };
     let mut hana = need(0, 0);
     hana.parts = vec![

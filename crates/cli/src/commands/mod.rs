@@ -14,6 +14,7 @@ mod run;
 mod schema;
 mod show;
 mod size;
+mod size_from_run;
 mod tune;
 mod volume_config;
 mod volume_serve;

@@ -6,14 +6,18 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use cloud::service_level::ServiceLevel;
 use report::sheet::Sheet;
+use report::sizing::schedule::{self, Planned};
 use report::sizing::{Shown, json, sheet};
 use sizing::facts::Facts;
 use sizing::need::{Demand, Need, NeedError, Part};
+use sizing::schedule::{Phase, Schedule, plan};
 use sizing::solve::{Verdict, solve};
 use units::{Bytes, Percent};
 
 use crate::commands::output::{self, WIDTH};
+use crate::commands::size_from_run;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::schedule_args::{WrittenPhase, WrittenSchedule};
 use crate::size_args::{SizeArguments, unknown};
 
 /// Where prices are taken from unless a region is named.
@@ -33,6 +37,9 @@ pub(crate) fn run(arguments: &SizeArguments) -> Outcome {
     }
     let facts = Facts::embedded();
     let mut assumptions = Vec::new();
+    if let Some(written) = &arguments.schedule {
+        return scheduled(arguments, written, page, &facts);
+    }
     let need = need(arguments, &mut assumptions)?;
     let verdict = solve(&need, &facts).map_err(|error| said(error, &facts))?;
     let shown = Shown { designs: arguments.top as usize, explained: arguments.explain };
@@ -52,6 +59,78 @@ pub(crate) fn run(arguments: &SizeArguments) -> Outcome {
         Verdict::Feasible(_) => Exit::Done,
         Verdict::Infeasible(_) => Exit::Negative,
     })
+}
+
+/// Schedules: one as it is written, or one for each level where it names none.
+fn scheduled(
+    arguments: &SizeArguments,
+    written: &WrittenSchedule,
+    page: Option<(&Path, Page)>,
+    facts: &Facts,
+) -> Outcome {
+    let mut assumptions = Vec::new();
+    let region = region(arguments, &mut assumptions);
+    if facts.prices.storage(&region).is_none() {
+        return Err(said(NeedError::UnknownRegion { name: region }, facts));
+    }
+    let levels: Vec<ServiceLevel> = match written.phases.iter().all(|p| p.level.is_some()) {
+        true => vec![ServiceLevel::Premium],
+        false if arguments.level.is_empty() => {
+            let by_quota = |level: &ServiceLevel| facts.catalog.level(*level).throughput.is_some();
+            ServiceLevel::ALL.into_iter().filter(by_quota).collect()
+        }
+        false => arguments.level.clone(),
+    };
+    if arguments.capacity.is_none() {
+        assumptions.push("what is stored fits into every phase (--capacity)".to_owned());
+    }
+    assumptions.push("the volume is alone in its pool, with auto QoS".to_owned());
+    assumptions.push("times are of one time zone, and a change takes no time".to_owned());
+    let planned: Vec<Planned> = levels
+        .into_iter()
+        .map(|level| {
+            let phase = |written: &WrittenPhase| Phase {
+                name: written.name.clone(),
+                quota_gib: written.quota_gib,
+                level: written.level.unwrap_or(level),
+            };
+            let schedule = Schedule {
+                phases: written.phases.iter().map(phase).collect(),
+                hours: written.hours.clone(),
+                stored_gib: arguments.capacity.unwrap_or(0),
+                throughput: arguments.throughput,
+                cool_down_s: arguments.cool_down,
+                region: region.clone(),
+                hours_per_month: arguments.hours,
+            };
+            let result = plan(&schedule, facts);
+            (schedule, result)
+        })
+        .collect();
+    if let Some((path, page)) = page {
+        page(&schedule::sheet(&planned, &assumptions, true), path)?;
+    }
+    let mut out = std::io::stdout().lock();
+    match arguments.json {
+        true => schedule::write_json(&planned, &assumptions, &mut out)?,
+        false => {
+            let sheet = schedule::sheet(&planned, &assumptions, arguments.explain);
+            out.write_all(sheet.text(WIDTH).as_bytes())?;
+        }
+    }
+    out.flush()?;
+    Ok(match planned.iter().any(|(_, result)| result.is_ok()) {
+        true => Exit::Done,
+        false => Exit::Negative,
+    })
+}
+
+/// The region, or where prices are taken from without one.
+fn region(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> String {
+    if arguments.region.is_none() {
+        assumptions.push(format!("prices of {REGION}, for no --region was given"));
+    }
+    arguments.region.as_deref().unwrap_or(REGION).to_ascii_lowercase()
 }
 
 type Page = fn(&Sheet, &Path) -> Result<(), Failure>;
@@ -75,19 +154,27 @@ fn page_of(path: &Path) -> Result<Page, Failure> {
 }
 
 fn need(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Result<Need, Failure> {
-    let region = arguments.region.as_deref().unwrap_or(REGION).to_ascii_lowercase();
-    if arguments.region.is_none() {
-        assumptions.push(format!("prices of {REGION}, for no --region was given"));
-    }
+    let region = region(arguments, assumptions);
     assumptions.push(format!(
         "list prices, pay as you go, for {} hours a month; hosts run all of them",
         arguments.hours
     ));
-    let parts = match arguments.part.is_empty() {
-        true => vec![only_part(arguments, assumptions)],
-        false => arguments.part.clone(),
+    let parts = match (&arguments.from_run, arguments.part.is_empty()) {
+        (Some(id), _) => {
+            let capacity = arguments.capacity;
+            vec![size_from_run::part(id, &arguments.store, capacity, assumptions)?]
+        }
+        (None, true) => vec![only_part(arguments, assumptions)],
+        (None, false) => {
+            let mut parts = arguments.part.clone();
+            let demands = parts.iter_mut().flat_map(|part| &mut part.demands);
+            demands.for_each(|demand| {
+                demand.read_permille = u64::from(arguments.read.permille());
+            });
+            parts
+        }
     };
-    if arguments.read == Percent::ALL {
+    if arguments.read == Percent::ALL && arguments.from_run.is_none() {
         let words = "reads only: what hosts receive is not metered, so their egress bounds \
                      nothing (--read)";
         assumptions.push(words.to_owned());
@@ -110,7 +197,6 @@ fn need(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Result<Need
         parts,
         growth_permille: arguments.growth,
         headroom_permille: u64::from(arguments.headroom.permille()),
-        read_permille: u64::from(arguments.read.permille()),
         response_time_ns: arguments.response_time,
         region,
         protocol: arguments.protocol,
@@ -125,6 +211,7 @@ fn need(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Result<Need
 
 /// What is wanted without `--part`.
 fn only_part(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Part {
+    let read_permille = u64::from(arguments.read.permille());
     let mut demands = Vec::new();
     if let Some(throughput) = arguments.throughput {
         let own = arguments.transfer_size.filter(|_| arguments.iops.is_none());
@@ -133,14 +220,14 @@ fn only_part(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Part {
             let size = Bytes::new(transfer_bytes);
             assumptions.push(format!("the throughput is made of transfers of {size}"));
         }
-        demands.push(Demand { throughput, transfer_bytes });
+        demands.push(Demand { throughput, transfer_bytes, read_permille });
     }
     if let Some(rate) = arguments.iops {
         let transfer_bytes = arguments.transfer_size.unwrap_or(TRANSFER_OF_RATE);
         if arguments.transfer_size.is_none() {
             assumptions.push(format!("operations move {} each", Bytes::new(transfer_bytes)));
         }
-        demands.push(Demand::of_rate(rate, transfer_bytes));
+        demands.push(Demand::of_rate(rate, transfer_bytes, read_permille));
     }
     let capacity_gib = arguments.capacity.unwrap_or(0);
     Part { name: "data".to_owned(), capacity_gib, demands }

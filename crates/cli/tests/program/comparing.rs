@@ -24,7 +24,7 @@ fn measured(faster: u64) -> ExperimentRecord {
 }
 
 /// Keeps the record in the place's store; gives its ID.
-fn kept(place: &Place, record: &ExperimentRecord, started_unix_ms: u64) -> String {
+pub(crate) fn kept(place: &Place, record: &ExperimentRecord, started_unix_ms: u64) -> String {
     let store = Store::open(Some(&place.store())).expect("open the store");
     let mut writer =
         store.create(&record.plan, &record.environment, started_unix_ms).expect("begin a record");

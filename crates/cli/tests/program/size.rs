@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
+use crate::comparing::kept;
 use crate::harness::Place;
+use crate::records::{done, experiment, reads, run, stream};
 
 #[test]
 fn a_throughput_and_a_capacity_become_designs_with_their_cost() {
@@ -91,4 +93,52 @@ fn wrong_input_is_refused_with_what_is_allowed() {
         assert_eq!(ended.code, Some(2), "{all:?}\n{}\n{}", ended.stdout, ended.stderr);
         assert!(ended.stderr.contains(words), "{all:?}: `{words}` in\n{}", ended.stderr);
     }
+}
+
+#[test]
+fn a_schedule_has_its_limits_its_cost_and_its_rules() {
+    let place = Place::new();
+    let asked = ["size", "--schedule", "peak=5TiB@08-18,off=4TiB", "--capacity", "1.1TiB"];
+    let text = place.ok(&[&asked[..], &["--level", "premium", "--explain"]].concat());
+    for words in ["With premium", "320", "256", "$1,331 a month, against $1,506", "mon 08:00"] {
+        assert!(text.contains(words), "`{words}` in\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let json: Value = serde_json::from_str(&place.ok(&[&asked[..], &["--json"]].concat()))
+        .expect("what --json prints is JSON");
+    assert_eq!(json["schedules"].as_array().map(Vec::len), Some(3), "each level by quota");
+    assert_eq!(json["schedules"][1]["phases"][0]["throughput_kib_s"], 320 << 10);
+
+    let daily = place.run(&["size", "--schedule", "peak=5TiB:ultra@08-18,off=5TiB:premium"]);
+    assert_eq!(daily.code, Some(1), "{}\n{}", daily.stdout, daily.stderr);
+    assert!(daily.stdout.contains("10 h later down again"), "{}", daily.stdout);
+    let weekly = "week=5TiB:ultra@mon-fri,weekend=5TiB:premium";
+    place.ok(&["size", "--schedule", weekly]);
+    let old = place.run(&["size", "--schedule", weekly, "--cool-down", "7d"]);
+    assert_eq!(old.code, Some(1), "{}", old.stdout);
+    let wrong = place.run(&["size", "--schedule", "peak=5TiB@08-18"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stderr.contains("mon 00:00 is in no phase"), "{}", wrong.stderr);
+}
+
+#[test]
+fn what_was_measured_becomes_what_is_needed() {
+    let place = Place::new();
+    let reading = run("random read 8 KiB", vec![stream("data", 4)], 1, 6);
+    let measured = (0..7).map(|_| reads(50_000, 8192, 100_000)).collect();
+    let id = kept(&place, &experiment(vec![done(reading, measured)]), 1_795_241_733_000);
+    let text = place.ok(&["size", "--from-run", &id, "--growth", "30%", "--explain"]);
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "random read 8 KiB: 390.6 MiB/s in transfers of 8 KiB, 100 % of them reads",
+        "30 % of growth: 390.625 MiB/s become 507.8125 MiB/s",
+        "the volumes hold the files of the record",
+    ] {
+        assert!(one_line.contains(words), "`{words}` in\n{text}");
+    }
+    let both = place.run(&["size", "--from-run", &id, "--iops", "5"]);
+    assert_eq!(both.code, Some(2), "{}", both.stderr);
+    let missing = place.run(&["size", "--from-run", "nothing"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.stderr.contains("no record `nothing`"), "{}", missing.stderr);
 }

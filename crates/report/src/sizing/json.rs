@@ -65,7 +65,6 @@ struct NeedJson<'a> {
     parts: Vec<PartJson<'a>>,
     growth_fraction: f64,
     headroom_fraction: f64,
-    read_fraction: f64,
     response_time_ns: Option<u64>,
     hosts: Option<u32>,
     vm: Option<&'a str>,
@@ -87,6 +86,7 @@ struct DemandJson {
     throughput_kib_s: u64,
     transfer_size_bytes: u64,
     ops_per_s: f64,
+    read_fraction: f64,
 }
 
 fn fraction(permille: u64) -> f64 {
@@ -98,6 +98,7 @@ fn need_json(need: &Need) -> NeedJson<'_> {
         throughput_kib_s: d.throughput.get(),
         transfer_size_bytes: d.transfer_bytes,
         ops_per_s: exported(d.ops_per_s()),
+        read_fraction: fraction(d.read_permille),
     };
     fn part<'a>(part: &'a Part, demand: &dyn Fn(&Demand) -> DemandJson) -> PartJson<'a> {
         PartJson {
@@ -112,7 +113,6 @@ fn need_json(need: &Need) -> NeedJson<'_> {
         parts: need.parts.iter().map(|one| part(one, &demand)).collect(),
         growth_fraction: fraction(need.growth_permille),
         headroom_fraction: fraction(need.headroom_permille),
-        read_fraction: fraction(need.read_permille),
         response_time_ns: need.response_time_ns,
         hosts: need.hosts,
         vm: need.vm.as_deref(),
@@ -189,7 +189,7 @@ struct UseJson {
 }
 
 #[derive(Serialize)]
-struct ReasonJson<'a> {
+pub(super) struct ReasonJson<'a> {
     text: &'a str,
     rows: Vec<RowJson<'a>>,
 }
@@ -293,7 +293,7 @@ fn use_json(one: &Use) -> UseJson {
     }
 }
 
-fn reason(reason: &Reason) -> ReasonJson<'_> {
+pub(super) fn reason(reason: &Reason) -> ReasonJson<'_> {
     ReasonJson { text: &reason.text, rows: reason.rows.iter().map(row).collect() }
 }
 

@@ -1,6 +1,7 @@
 //! A sizing laid out: what to buy, how to set it, what it costs, and why; or why nothing does.
 
 pub mod json;
+pub mod schedule;
 mod words;
 
 use cloud::price::Usd;
