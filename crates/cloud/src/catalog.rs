@@ -225,7 +225,7 @@ impl Row {
         self.0.contains_key(key).then(|| read(self, key)).transpose()
     }
 
-    fn quantity(&mut self, dimension: Dimension) -> Result<u64, String> {
+    pub(crate) fn quantity(&mut self, dimension: Dimension) -> Result<u64, String> {
         let (value, unit) = (self.number("value")?, self.text("unit")?);
         let factor = dimension.factor(&unit).ok_or_else(|| format!("wrong unit `{unit}`"))?;
         value.checked_mul(factor).ok_or_else(|| format!("`value` is too large: {value}"))

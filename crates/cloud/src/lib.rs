@@ -8,6 +8,7 @@
 //! clients are rows of the same kind, in `data/vm_sizes.toml` and `data/client_settings.toml`, and
 //! so are list prices, in `data/prices.toml`, and published figures, in `data/published.toml`.
 
+pub mod avs;
 pub mod catalog;
 mod catalog_rows;
 pub mod client;

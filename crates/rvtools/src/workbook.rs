@@ -1,0 +1,118 @@
+//! A workbook (xlsx) as sheets: of each only the columns that are looked for.
+//!
+//! Cells are read one after the other and not as a rectangle: a single cell at the far end of a
+//! sheet, as stray formatting leaves them, would make a rectangle larger than any memory.
+
+use std::io::Cursor;
+
+use calamine::{DataRef, Reader, Xlsx, XlsxError};
+
+use crate::cell::{Cell, Decimal};
+use crate::error::Error;
+use crate::headings::Tab;
+use crate::nearest::nearest;
+use crate::sheet::{Row, Sheet};
+
+/// How a ZIP archive, and so a workbook, begins.
+const ZIP: &[u8] = b"PK\x03\x04";
+/// How files of Microsoft's compound format begin: workbooks of Excel 97, and protected ones.
+const COMPOUND: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+
+/// Whether the bytes are a workbook of any kind, readable or not.
+pub(crate) fn is_one(bytes: &[u8]) -> bool {
+    bytes.starts_with(ZIP) || bytes.starts_with(COMPOUND)
+}
+
+/// What a workbook holds.
+pub(crate) struct Workbook {
+    /// The sheets that are looked for.
+    pub(crate) sheets: Vec<(Tab, Sheet)>,
+    /// Names of all sheets.
+    pub(crate) names: Vec<String>,
+    /// Of these the one that may have been meant for the sheet of machines.
+    pub(crate) close: Option<String>,
+}
+
+/// Reads a workbook.
+///
+/// # Errors
+/// It is protected, of an old form, or broken.
+pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Workbook, Error> {
+    if bytes.starts_with(COMPOUND) {
+        let file = file.to_owned();
+        return Err(if is_protected(bytes) {
+            Error::Protected { file }
+        } else {
+            Error::OldForm { file }
+        });
+    }
+    let failed = |error: XlsxError| match error {
+        XlsxError::Password => Error::Protected { file: file.to_owned() },
+        error => Error::Broken { file: file.to_owned(), why: error.to_string() },
+    };
+    let mut workbook = Xlsx::new(Cursor::new(bytes)).map_err(failed)?;
+    let names = workbook.sheet_names();
+    let mut sheets = Vec::new();
+    for name in &names {
+        let Some(tab) = Tab::named(name) else { continue };
+        if sheets.iter().all(|(read, _)| *read != tab) {
+            sheets.push((tab, sheet(&mut workbook, name, tab).map_err(failed)?));
+        }
+    }
+    let close = nearest(Tab::Info.name(), names.iter().map(String::as_str)).map(str::to_owned);
+    Ok(Workbook { sheets, names, close })
+}
+
+/// A protected workbook is a compound file with this stream in it, whose name is UTF-16.
+fn is_protected(bytes: &[u8]) -> bool {
+    let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    bytes.windows(name.len()).any(|window| window == name)
+}
+
+fn sheet(
+    workbook: &mut Xlsx<Cursor<&[u8]>>,
+    name: &str,
+    tab: Tab,
+) -> Result<Sheet, XlsxError> {
+    let mut cells = workbook.worksheet_cells_reader(name)?;
+    let mut headings: Vec<(u32, String)> = Vec::new();
+    let mut heading_row = None;
+    let mut kept: Vec<u32> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
+    while let Some(found) = cells.next_cell()? {
+        let (row, column) = found.get_position();
+        let row = row.saturating_add(1);
+        if heading_row.is_some_and(|headings| headings != row) && !kept.contains(&column) {
+            continue;
+        }
+        let Some(cell) = cell(found.get_value()) else { continue };
+        if *heading_row.get_or_insert(row) == row {
+            let heading = cell.shown();
+            if tab.wanted().iter().any(|wanted| wanted.is(&heading)) {
+                kept.push(column);
+            }
+            headings.push((column, heading));
+            continue;
+        }
+        match rows.last_mut() {
+            Some(last) if last.number == row => last.cells.push((column, cell)),
+            _ => rows.push(Row { number: row, cells: vec![(column, cell)] }),
+        }
+    }
+    Ok(Sheet { name: name.to_owned(), headings, rows, decimal: Decimal::Point })
+}
+
+fn cell(value: &DataRef<'_>) -> Option<Cell> {
+    match value {
+        DataRef::Empty => None,
+        #[expect(clippy::cast_precision_loss, reason = "what is too large is refused later")]
+        DataRef::Int(number) => Some(Cell::Number(*number as f64)),
+        DataRef::Float(number) => Some(Cell::Number(*number)),
+        DataRef::String(text) => Cell::text(text),
+        DataRef::SharedString(text) => Cell::text(text),
+        DataRef::Bool(truth) => Some(Cell::Truth(*truth)),
+        DataRef::DateTime(moment) => Some(Cell::Number(moment.as_f64())),
+        DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => Cell::text(text),
+        DataRef::Error(error) => Some(Cell::Failed(error.to_string())),
+    }
+}
