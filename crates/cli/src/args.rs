@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::avs_args::AvsArguments;
 use crate::check_args::CheckArguments;
 use crate::known::KnownLimit;
 use crate::predict_args::PredictArguments;
@@ -151,6 +152,14 @@ pub(crate) enum Command {
     /// where there is a problem.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArguments),
+    /// Size Azure VMware Solution for the machines of an RVTools export.
+    ///
+    /// Counts hosts by processors, memory and storage; compares vSAN alone with datastores on Azure
+    /// NetApp Files of each service level and their cheapest mix; says how many datastores, how
+    /// large and how fast, places every machine on one, and says which machines to stripe over
+    /// several. Exit code 1 where no design with datastores on files is possible as asked.
+    #[command(after_help = AVS_EXAMPLES)]
+    Avs(Box<AvsArguments>),
     /// Remove the files that fourcorners made in a target, and nothing else.
     #[command(after_help = CLEAN_EXAMPLES)]
     Clean(CleanArguments),
@@ -211,6 +220,14 @@ Examples:
   fourcorners check \"nfs://filer/vol1?nconnect=8\" --json
   fourcorners check --capture-script > capture.sh
   fourcorners check /mnt/vol1 --root captured-host1";
+
+const AVS_EXAMPLES: &str = "\
+Examples:
+  fourcorners avs --rvtools export.xlsx
+  fourcorners avs --rvtools export.xlsx --iops-per-vm 50/s
+  fourcorners avs --rvtools export.xlsx --host AV64 --host-price 5000/month
+  fourcorners avs --rvtools csv-set/ --live-optics measured.xlsx --policy raid5
+  fourcorners avs --rvtools export.xlsx --explain --report avs.html";
 
 const CLEAN_EXAMPLES: &str = "\
 Examples:

@@ -1,6 +1,7 @@
 //! The command line of fourcorners: arguments in, a command, an exit code out.
 
 mod args;
+mod avs_args;
 mod check_args;
 mod check_look;
 mod check_show;

@@ -212,9 +212,8 @@ impl Avs {
                 self.policies.push(Policy { name, parts, data, hosts_min, origin });
             }
             "limit" => {
-                let named = |name: &str| {
-                    AvsLimit::ALL.iter().copied().find(|limit| limit.name() == name)
-                };
+                let named =
+                    |name: &str| AvsLimit::ALL.iter().copied().find(|limit| limit.name() == name);
                 let name = row.named("name", named)?;
                 let value = row.quantity(name.dimension())?;
                 let origin = row.origin()?;

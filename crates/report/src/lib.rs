@@ -7,6 +7,7 @@
 //! Reading order: [`rows`] (what a table shows), [`number`] (how a number is printed), [`sections`]
 //! and [`document`] (what is said beside it), then the outputs.
 
+pub mod avs;
 pub mod chart;
 mod charts;
 pub mod compare;

@@ -160,6 +160,13 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          A pool is paid by the hour at the size that it has: its price times the share of the \
          week. After a move to a higher level the next move down waits for the cool-down.",
     ),
+    (
+        "Hosts and datastores",
+        "Hosts are the most of those by processors, by memory and by what vSAN can hold, each sum \
+         divided by what one host has. Beside datastores on files only the first two count. A pool \
+         is the least that holds all quotas and gives all throughput; machines are placed longest \
+         first, then exchanged while the fullest datastore gains by it.",
+    ),
 ];
 
 /// The heading's anchor in `docs/method.md`, as GitHub and GitLab make it: lower case, spaces as

@@ -1,5 +1,7 @@
 //! A CSV text as a sheet. Commas, semicolons and tabs divide; quotes as in RFC 4180.
 
+use csv_core::ReadFieldResult;
+
 use crate::cell::{Cell, Decimal};
 use crate::error::Error;
 use crate::headings::Tab;
@@ -14,28 +16,10 @@ pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Option<(Tab, Sheet)>, Err
     let text = decoded(bytes);
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let delimiter = delimiter(first);
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .from_reader(text.as_bytes());
-    let mut rows = Vec::new();
-    for (index, record) in reader.records().enumerate() {
-        let broken = |error: csv::Error| Error::BrokenText {
-            file: file.to_owned(),
-            why: error.to_string(),
-        };
-        let record = record.map_err(broken)?;
-        let cells = record
-            .iter()
-            .enumerate()
-            .filter_map(|(column, text)| Some((u32::try_from(column).ok()?, Cell::text(text)?)));
-        let cells: Vec<(u32, Cell)> = cells.collect();
-        if !cells.is_empty() {
-            let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
-            rows.push(Row { number, cells });
-        }
+    if text.matches('"').count() % 2 == 1 {
+        return Err(Error::BrokenText { file: file.to_owned(), why: "a quote does not end" });
     }
+    let mut rows = rows(text.as_bytes(), delimiter);
     if rows.is_empty() {
         return Err(Error::Empty { file: file.to_owned() });
     }
@@ -46,6 +30,39 @@ pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Option<(Tab, Sheet)>, Err
     let decimal = if delimiter == b';' { Decimal::Comma } else { Decimal::Point };
     let sheet = Sheet { name: tab.name().to_owned(), headings, rows, decimal };
     Ok(Some((tab, sheet)))
+}
+
+/// All rows that are not empty.
+fn rows(text: &[u8], delimiter: u8) -> Vec<Row> {
+    let mut reader = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
+    // No field is longer than the whole.
+    let mut field = vec![0; text.len() + 1];
+    let (mut rest, mut rows) = (text, Vec::new());
+    let (mut number, mut column, mut cells) = (1, 0, Vec::new());
+    let mut filled = 0;
+    loop {
+        let (result, read, written) = reader.read_field(rest, &mut field[filled..]);
+        rest = &rest[read..];
+        filled += written;
+        let is_last = match result {
+            // The reader is told of the end by an empty rest.
+            ReadFieldResult::InputEmpty => continue,
+            // With room for the whole text this never is.
+            ReadFieldResult::OutputFull => return rows,
+            ReadFieldResult::Field { record_end } => record_end,
+            ReadFieldResult::End => return rows,
+        };
+        let text = String::from_utf8_lossy(&field[..filled]);
+        cells.extend(Cell::text(&text).map(|cell| (column, cell)));
+        filled = 0;
+        column += 1;
+        if is_last {
+            if !cells.is_empty() {
+                rows.push(Row { number, cells: std::mem::take(&mut cells) });
+            }
+            (number, column) = (number + 1, 0);
+        }
+    }
 }
 
 /// The sheet that a file of this name holds: `RVTools_tabvInfo.csv`, `vInfo.csv`.
@@ -112,6 +129,9 @@ mod tests {
             .collect();
         let (_, sheet) = read("x.csv", &wide).unwrap().unwrap();
         assert_eq!(sheet.rows[0].cells[0].1.shown(), "ü");
+        let (_, sheet) = read("vInfo.csv", b"VM,CPUs\r\na,1\r\nb,23").unwrap().unwrap();
+        assert_eq!((sheet.rows[1].number, sheet.rows[1].cells[1].1.shown()), (3, "23".to_owned()));
+        assert!(read("vInfo.csv", b"VM,CPUs\n\"a,1\n").is_err());
         let (_, sheet) = read("vInfo.csv", b"VM,CPUs\n\xfc,1\n").unwrap().unwrap();
         assert_eq!(sheet.rows[0].cells[0].1.shown(), "ü");
     }

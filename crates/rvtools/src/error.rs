@@ -40,13 +40,13 @@ pub enum Error {
         /// What its reader said.
         why: String,
     },
-    /// A CSV text with a quote that does not end, or the like.
+    /// A CSV text with a quote that does not end.
     #[error("read {file}: the CSV text is broken: {why}")]
     BrokenText {
         /// Its name.
         file: String,
-        /// What its reader said.
-        why: String,
+        /// What is wrong.
+        why: &'static str,
     },
     /// No machines in it.
     #[error("read {files}: no sheet `vInfo` (RVTools) or `VMs` (Live Optics); {there}")]

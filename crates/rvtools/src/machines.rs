@@ -133,7 +133,8 @@ impl Skipped {
             if places.len() > PLACES {
                 shown.push_str(", …");
             }
-            notes.push(format!("{sheet}: {} {rows} {what} {were} skipped ({shown}).", places.len()));
+            notes
+                .push(format!("{sheet}: {} {rows} {what} {were} skipped ({shown}).", places.len()));
         }
     }
 }

@@ -35,10 +35,8 @@ pub fn read(files: &[NamedBytes]) -> Result<Inventory, Error> {
     let mut notes = Vec::new();
     for file in files {
         let mut add = |tab: Tab, sheet: Sheet| match sheets.iter().any(|(read, _)| *read == tab) {
-            true => notes.push(format!(
-                "{}: a second sheet `{}`; it was not read.",
-                file.name, sheet.name
-            )),
+            true => notes
+                .push(format!("{}: a second sheet `{}`; it was not read.", file.name, sheet.name)),
             false => sheets.push((tab, sheet)),
         };
         if file.bytes.iter().all(u8::is_ascii_whitespace) {
@@ -65,18 +63,12 @@ pub fn read(files: &[NamedBytes]) -> Result<Inventory, Error> {
 }
 
 /// What the sheets say together; `None` where none of them is about machines.
-fn inventory(
-    sheets: &[(Tab, Sheet)],
-    mut notes: Vec<String>,
-) -> Option<Result<Inventory, Error>> {
+fn inventory(sheets: &[(Tab, Sheet)], mut notes: Vec<String>) -> Option<Result<Inventory, Error>> {
     let sheet = |tab: Tab| sheets.iter().find(|(read, _)| *read == tab).map(|(_, sheet)| sheet);
-    let (tab, base) = [Tab::Info, Tab::LiveMachines]
-        .into_iter()
-        .find_map(|tab| Some((tab, sheet(tab)?)))?;
+    let (tab, base) =
+        [Tab::Info, Tab::LiveMachines].into_iter().find_map(|tab| Some((tab, sheet(tab)?)))?;
     let additions: &[Tab] = match tab {
-        Tab::Info => {
-            &[Tab::Disk, Tab::Memory, Tab::Host, Tab::Partition, Tab::Datastore]
-        }
+        Tab::Info => &[Tab::Disk, Tab::Memory, Tab::Host, Tab::Partition, Tab::Datastore],
         _ => &[Tab::LiveDisks],
     };
     let mut mistakes = Vec::new();

@@ -61,9 +61,8 @@ impl Sheet {
             let name = wanted.names[0];
             let close = nearest(name, unknown.iter().map(|(_, heading)| *heading));
             let place = unknown.iter().find(|(_, heading)| Some(*heading) == close);
-            let close = place.map(|(column, heading)| {
-                format!("`{heading}` in column {}", letters(*column))
-            });
+            let close = place
+                .map(|(column, heading)| format!("`{heading}` in column {}", letters(*column)));
             match (wanted.is_needed, close) {
                 (true, close) => absent.push((name, close)),
                 (false, Some(close)) => notes.push(format!(

@@ -84,9 +84,8 @@ fn add_row(
             machine.guest_used = sum(machine.guest_used, consumed);
         }
         _ => {
-            let mut number = |field| {
-                columns.read(row, field, mistakes, |cell, decimal| cell.number(decimal))
-            };
+            let mut number =
+                |field| columns.read(row, field, mistakes, |cell, decimal| cell.number(decimal));
             machine.load = Some(Load {
                 peak_ops_per_s: number(Field::PeakOps),
                 mean_ops_per_s: number(Field::MeanOps),
@@ -108,17 +107,13 @@ fn count_all_disks(machines: &mut [Machine]) {
     }
 }
 
-fn hosts(
-    columns: &Columns<'_>,
-    sheet: &Sheet,
-    mistakes: &mut Vec<CellMistake>,
-) -> Vec<Host> {
+fn hosts(columns: &Columns<'_>, sheet: &Sheet, mistakes: &mut Vec<CellMistake>) -> Vec<Host> {
     let host = |row: &Row| {
-        let mut count = |field| {
-            columns.read(row, field, mistakes, |cell, decimal| cell.count(decimal))
-        };
+        let mut count =
+            |field| columns.read(row, field, mistakes, |cell, decimal| cell.count(decimal));
         let (cores, vcpus) = (count(Field::Cores), count(Field::Vcpus));
-        let ratio = columns.read(row, Field::VcpusPerCore, mistakes, |c, decimal| c.number(decimal));
+        let ratio =
+            columns.read(row, Field::VcpusPerCore, mistakes, |c, decimal| c.number(decimal));
         let name = columns.text(row, Field::Name)?;
         Some(Host { name, cores, vcpus, vcpus_per_core: ratio })
     };

@@ -69,11 +69,7 @@ fn is_protected(bytes: &[u8]) -> bool {
     bytes.windows(name.len()).any(|window| window == name)
 }
 
-fn sheet(
-    workbook: &mut Xlsx<Cursor<&[u8]>>,
-    name: &str,
-    tab: Tab,
-) -> Result<Sheet, XlsxError> {
+fn sheet(workbook: &mut Xlsx<Cursor<&[u8]>>, name: &str, tab: Tab) -> Result<Sheet, XlsxError> {
     let mut cells = workbook.worksheet_cells_reader(name)?;
     let mut headings: Vec<(u32, String)> = Vec::new();
     let mut heading_row = None;

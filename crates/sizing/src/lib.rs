@@ -7,6 +7,7 @@
 //! arithmetic, so what is enumerated are level, QoS type, kind and number of volumes, spare share
 //! and size of host.
 
+pub mod avs;
 pub mod client;
 pub mod cost;
 pub mod design;

@@ -40,6 +40,11 @@ const TABLE: &[Row] = &[
         never: "a prediction is a function of facts and a topology: it has measured nothing",
     },
     Row {
+        package: "rvtools",
+        may_import: &["units"],
+        never: "what an export says does not know what follows from it",
+    },
+    Row {
         package: "analysis",
         may_import: &["units", "workload", "metrics", "cloud"],
         never: "thinking is a function of records: it keeps, drives and shows nothing",
@@ -99,7 +104,7 @@ const TABLE: &[Row] = &[
         package: "cli",
         may_import: &[
             "units", "workload", "metrics", "analysis", "uring", "target", "engine", "host",
-            "store", "runner", "report", "cloud", "predict", "sizing", "volume",
+            "store", "runner", "report", "cloud", "predict", "rvtools", "sizing", "volume",
         ],
         never: "the simulator is for tests",
     },

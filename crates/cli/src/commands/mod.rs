@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod avs;
 mod check;
 mod clean;
 mod compare;
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Export(arguments) => export::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Avs(arguments) => avs::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Profiles(arguments) => profiles::run(&arguments),

@@ -21,6 +21,7 @@ fn the_help_of_every_command_is_as_agreed() {
         "report",
         "compare",
         "check",
+        "avs",
         "clean",
         "profiles",
         "volume",

@@ -4,6 +4,7 @@
 
 mod harness;
 
+mod avs;
 mod cable;
 mod checks;
 mod clean;
@@ -29,3 +30,5 @@ mod size;
 mod tune;
 mod verifying;
 mod volumes;
+#[path = "../../../rvtools/tests/workbooks/mod.rs"]
+mod workbooks;

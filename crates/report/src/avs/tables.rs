@@ -1,0 +1,153 @@
+//! The tables.
+
+use cloud::price::Usd;
+use sizing::avs::Sizing;
+use sizing::avs::design::{Design, Verdict};
+use units::{Bytes, thousands};
+
+use crate::document::{Block, Column, Table};
+use crate::number::NONE;
+
+/// Bytes in a TiB.
+const TIB: f64 = 1_099_511_627_776.0;
+
+/// What each design needs and costs.
+pub(super) fn designs(sizing: &Sizing) -> Vec<Block> {
+    let has_price = sizing.designs.iter().any(|design| design.files_month.is_some());
+    let has_total = sizing.designs.iter().any(|design| design.month().is_some());
+    let mut columns = vec![
+        Column::words("Design"),
+        Column::numbers("hosts", ""),
+        Column::numbers("vSAN", "TiB"),
+        Column::numbers("pools", "TiB"),
+        Column::numbers("stores", ""),
+        Column::numbers("has", "MiB/s"),
+    ];
+    if has_price {
+        columns.push(Column::numbers("files", "a month"));
+    }
+    if has_total {
+        columns.push(Column::numbers("all", "a month"));
+        columns.push(Column::numbers("saved", "a month"));
+    }
+    let rows = sizing.designs.iter().enumerate().map(|(at, design)| {
+        let mut name = design.name();
+        if Some(at) == sizing.best {
+            name.push_str(" *");
+        }
+        if !design.is_possible() {
+            name.push_str(" (no)");
+        }
+        let pools: u64 = design.pools.iter().map(|pool| pool.size_gib).sum();
+        let rate: f64 = design.pools.iter().map(|pool| pool.throughput.as_mib()).sum();
+        let mut row = vec![
+            name,
+            thousands(design.hosts),
+            tib(design.vsan_stored),
+            if design.pools.is_empty() { NONE.to_owned() } else { thousands(pools / 1024) },
+            number_of_stores(design),
+            if design.pools.is_empty() { NONE.to_owned() } else { format!("{rate:.0}") },
+        ];
+        if has_price {
+            let files = design.files_month.filter(|_| !design.pools.is_empty());
+            row.push(money(files, design));
+        }
+        if has_total {
+            row.push(money(design.month(), design));
+            row.push(match sizing.saving(design).month {
+                Some((amount, Verdict::Less)) if design.is_possible() => amount.to_string(),
+                Some((amount, Verdict::More)) if design.is_possible() => format!("-{amount}"),
+                _ => NONE.to_owned(),
+            });
+        }
+        row
+    });
+    let table = Table { caption: String::new(), columns, rows: rows.collect() };
+    let mut blocks = vec![Block::Table(table)];
+    let lacks = sizing.designs.iter().flat_map(|design| {
+        design.lacks.iter().map(|lack| format!("{}: {}.", design.name(), lack.reason.text))
+    });
+    let lacks: Vec<String> = lacks.collect();
+    if !lacks.is_empty() {
+        blocks.push(Block::List(lacks));
+    }
+    blocks
+}
+
+fn number_of_stores(design: &Design) -> String {
+    match design.datastores.len() {
+        0 => NONE.to_owned(),
+        count => count.to_string(),
+    }
+}
+
+fn money(amount: Option<Usd>, design: &Design) -> String {
+    match amount {
+        Some(amount) if design.is_possible() => amount.to_string(),
+        _ => NONE.to_owned(),
+    }
+}
+
+/// The datastores of the best design.
+pub(super) fn datastores(sizing: &Sizing) -> Vec<Block> {
+    let Some(design) = sizing.best.map(|at| &sizing.designs[at]) else { return Vec::new() };
+    if design.datastores.is_empty() {
+        return Vec::new();
+    }
+    let rows = design.datastores.iter().map(|store| {
+        let load = match store.load_bytes_per_s {
+            0 => NONE.to_owned(),
+            bytes => thousands(bytes.div_ceil(1 << 20)),
+        };
+        vec![
+            store.name.clone(),
+            thousands(store.quota_gib),
+            tib(store.stored),
+            thousands(store.mib_per_s),
+            load,
+            thousands(store.machines.len() as u64),
+        ]
+    });
+    let columns = vec![
+        Column::words("Datastore"),
+        Column::numbers("quota", "GiB"),
+        Column::numbers("stored", "TiB"),
+        Column::numbers("has", "MiB/s"),
+        Column::numbers("needs", "MiB/s"),
+        Column::numbers("machines", ""),
+    ];
+    let caption = format!("Of the design {}.", design.name());
+    vec![Block::Table(Table { caption, columns, rows: rows.collect() })]
+}
+
+/// Sums over the machines, and hosts by each.
+pub(super) fn needed(sizing: &Sizing) -> Vec<Block> {
+    let (totals, hosts) = (&sizing.selection.totals, &sizing.hosts);
+    let by = |count: Option<u64>| count.map_or(NONE.to_owned(), thousands);
+    let row = |name: &str, amount: String, hosts: String| vec![name.to_owned(), amount, hosts];
+    let mut rows = vec![
+        row("vCPUs", thousands(totals.vcpus), by(hosts.by_processors)),
+        row("memory", totals.memory.to_string(), by(Some(hosts.by_memory))),
+        row("storage", totals.storage.to_string(), by(Some(hosts.by_storage))),
+    ];
+    if let Some(ops) = totals.ops_per_s {
+        rows.push(row("operations", format!("{} ops/s", thousands(ops)), NONE.to_owned()));
+    }
+    if let Some(bytes) = totals.bytes_per_s {
+        let rate = format!("{} MiB/s", thousands(bytes.div_ceil(1 << 20)));
+        rows.push(row("throughput", rate, NONE.to_owned()));
+    }
+    let count = thousands(sizing.selection.machines.len() as u64);
+    let columns =
+        vec![Column::words("Of"), Column::numbers("all", ""), Column::numbers("hosts", "")];
+    let caption = format!(
+        "{count} machines; hosts by storage are those that vSAN alone would need. A cluster has \
+         at least {}.",
+        hosts.least
+    );
+    vec![Block::Table(Table { caption, columns, rows })]
+}
+
+fn tib(bytes: Bytes) -> String {
+    format!("{:.1}", bytes.get() as f64 / TIB)
+}

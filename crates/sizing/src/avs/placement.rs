@@ -1,0 +1,204 @@
+//! Machines on datastores: so that no datastore has much more to do or to hold than another.
+//!
+//! Longest first (LPT; Graham 1969: at most 4/3 of the best where one number counts), then moves
+//! and exchanges from the fullest datastore as long as they help. The same items always get the
+//! same places. How full a datastore is: the larger of its share of all load and its share of all
+//! that is stored, in whole numbers, so that no rounding decides.
+
+/// A machine, or a part of one that is spread over several datastores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Which machine, as the caller counts.
+    pub machine: usize,
+    /// Which part of it; parts of one machine never share a datastore.
+    pub part: u64,
+    /// Bytes that it stores.
+    pub stored: u64,
+    /// Bytes per second that it moves; 0 where nobody knows.
+    pub load: u64,
+}
+
+/// A datastore.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bin {
+    /// Items by their places in the caller's list, in order.
+    pub items: Vec<usize>,
+    /// Their bytes.
+    pub stored: u64,
+    /// Their bytes per second.
+    pub load: u64,
+}
+
+/// Every item in one datastore.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The datastores; none is more than full.
+    pub bins: Vec<Bin>,
+    /// What the fullest holds at least, whoever places: bytes.
+    pub stored_bound: u64,
+    /// What the busiest moves at least, whoever places: bytes per second.
+    pub load_bound: u64,
+}
+
+/// Attempts at making the fullest datastore less full.
+const IMPROVEMENTS: usize = 64;
+
+/// Places every item on one of `count` datastores that hold at most `stored_max` bytes each.
+/// `None` where they do not fit in this way.
+pub fn place(items: &[Item], count: usize, stored_max: u64) -> Option<Placement> {
+    if count == 0 {
+        return None;
+    }
+    let scale = Scale::of(items);
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|&at| {
+        let item = &items[at];
+        (std::cmp::Reverse(scale.share(item.load, item.stored)), item.machine, item.part)
+    });
+    let mut bins = vec![Bin::default(); count];
+    for at in order {
+        let item = &items[at];
+        let fits = |bin: &Bin| can_hold(bin, item, items, stored_max);
+        let after = |bin: &Bin| scale.share(bin.load + item.load, bin.stored + item.stored);
+        let best = bins.iter_mut().filter(|bin| fits(bin)).min_by_key(|bin| after(bin))?;
+        best.add(at, item);
+    }
+    improve(&mut bins, items, &scale, stored_max);
+    for bin in &mut bins {
+        bin.items.sort_unstable();
+    }
+    let stored_bound = bound(items.iter().map(|item| item.stored).collect(), count);
+    let load_bound = bound(items.iter().map(|item| item.load).collect(), count);
+    Some(Placement { bins, stored_bound, load_bound })
+}
+
+/// What the fullest of `count` has at least: an equal share, the largest, and, since two of the
+/// first `count + 1` must share, the two smallest of those.
+fn bound(mut numbers: Vec<u64>, count: usize) -> u64 {
+    numbers.sort_unstable_by_key(|&number| std::cmp::Reverse(number));
+    let total: u128 = numbers.iter().map(|&number| u128::from(number)).sum();
+    let largest = numbers.first().copied().unwrap_or(0);
+    let two = numbers.get(count).map_or(0, |second| numbers[count - 1].saturating_add(*second));
+    let even = u64::try_from(total.div_ceil(count as u128)).unwrap_or(u64::MAX);
+    even.max(largest).max(two)
+}
+
+/// Makes shares of load and of bytes comparable.
+struct Scale {
+    load: u128,
+    stored: u128,
+}
+
+impl Scale {
+    fn of(items: &[Item]) -> Scale {
+        let sum = |number: fn(&Item) -> u64| items.iter().map(|i| u128::from(number(i))).sum();
+        Scale { load: sum(|item| item.load), stored: sum(|item| item.stored) }
+    }
+
+    /// The larger share, of the product of both totals.
+    fn share(&self, load: u64, stored: u64) -> u128 {
+        let by_load = u128::from(load).saturating_mul(self.stored.max(1));
+        let by_stored = u128::from(stored).saturating_mul(self.load.max(1));
+        by_load.max(by_stored)
+    }
+
+    fn of_bin(&self, bin: &Bin) -> u128 {
+        self.share(bin.load, bin.stored)
+    }
+}
+
+impl Bin {
+    fn add(&mut self, at: usize, item: &Item) {
+        self.items.push(at);
+        self.stored += item.stored;
+        self.load += item.load;
+    }
+
+    fn remove(&mut self, at: usize, item: &Item) {
+        self.items.retain(|&other| other != at);
+        self.stored -= item.stored;
+        self.load -= item.load;
+    }
+}
+
+fn can_hold(bin: &Bin, item: &Item, items: &[Item], stored_max: u64) -> bool {
+    bin.stored.saturating_add(item.stored) <= stored_max && !has_sibling(bin, item, items, None)
+}
+
+/// Whether another part of the item's machine is there, `but` for one that leaves.
+fn has_sibling(bin: &Bin, item: &Item, items: &[Item], but: Option<usize>) -> bool {
+    let is_sibling = |&other: &usize| {
+        items[other].machine == item.machine && items[other].part != item.part && Some(other) != but
+    };
+    (item.part > 0 || items.iter().any(|other| other.part > 0)) && bin.items.iter().any(is_sibling)
+}
+
+/// What makes two datastores less full.
+struct Change {
+    to: usize,
+    gives: usize,
+    takes: Option<usize>,
+    /// The fuller of the two afterwards.
+    after: u128,
+}
+
+fn improve(bins: &mut [Bin], items: &[Item], scale: &Scale, stored_max: u64) {
+    for _ in 0..IMPROVEMENTS {
+        let Some(from) = (0..bins.len()).max_by_key(|&at| scale.of_bin(&bins[at])) else { return };
+        let Some(change) = best_change(bins, from, items, scale, stored_max) else { return };
+        bins[from].remove(change.gives, &items[change.gives]);
+        bins[change.to].add(change.gives, &items[change.gives]);
+        if let Some(takes) = change.takes {
+            bins[change.to].remove(takes, &items[takes]);
+            bins[from].add(takes, &items[takes]);
+        }
+    }
+}
+
+/// The move or exchange out of the fullest datastore that helps most; `None` where nothing helps.
+fn best_change(
+    bins: &[Bin],
+    from: usize,
+    items: &[Item],
+    scale: &Scale,
+    stored_max: u64,
+) -> Option<Change> {
+    let before = scale.of_bin(&bins[from]);
+    let mut best: Option<Change> = None;
+    let mut consider = |change: Change| {
+        if change.after < best.as_ref().map_or(before, |best| best.after) {
+            best = Some(change);
+        }
+    };
+    // Thousands of machines are even already, and exchanges among them are millions.
+    let exchanges = items.len() <= 400;
+    for &gives in &bins[from].items {
+        let item = &items[gives];
+        for (to, bin) in bins.iter().enumerate().filter(|(to, _)| *to != from) {
+            let source = &bins[from];
+            let (load, stored) = (source.load - item.load, source.stored - item.stored);
+            if can_hold(bin, item, items, stored_max) {
+                let there = scale.share(bin.load + item.load, bin.stored + item.stored);
+                let after = scale.share(load, stored).max(there);
+                consider(Change { to, gives, takes: None, after });
+            }
+            for &takes in bin.items.iter().filter(|_| exchanges) {
+                let other = &items[takes];
+                let (here, there) =
+                    (stored + other.stored, bin.stored - other.stored + item.stored);
+                if here > stored_max
+                    || there > stored_max
+                    || has_sibling(bin, item, items, Some(takes))
+                    || has_sibling(source, other, items, Some(gives))
+                {
+                    continue;
+                }
+                let after = scale
+                    .share(load + other.load, here)
+                    .max(scale.share(bin.load - other.load + item.load, there));
+                consider(Change { to, gives, takes: Some(takes), after });
+            }
+        }
+    }
+    best
+}
