@@ -16,10 +16,24 @@ pub fn labels(records: &[&Findings]) -> Vec<String> {
     };
     let apart = differ(|record| record.target.clone())
         .or_else(|| differ(|record| record.name.clone()))
+        .or_else(|| same_day(records).then(|| differ(|r| time(r.started_unix_ms))).flatten())
         .or_else(|| differ(|record| date(record.started_unix_ms)))
         .unwrap_or_else(|| records.iter().map(|record| record.id.clone()).collect());
     let label = |(place, apart): (usize, &String)| format!("{} ({})", letter(place), cut(apart));
     apart.iter().enumerate().map(label).collect()
+}
+
+/// `2026-11-21`, of `2026-11-21 06:15:33 UTC`.
+const DAY: usize = 10;
+
+fn same_day(records: &[&Findings]) -> bool {
+    let day = |record: &&Findings| date(record.started_unix_ms)[..DAY].to_owned();
+    records.iter().map(day).collect::<Vec<_>>().windows(2).all(|pair| pair[0] == pair[1])
+}
+
+/// `06:15:33 UTC`
+fn time(unix_ms: u64) -> String {
+    date(unix_ms)[DAY..].trim().to_owned()
 }
 
 /// `A` to `Z`, then `27` and so on.

@@ -63,7 +63,8 @@ pub fn half_width(relative: f64) -> String {
 /// Nine significant digits, for files: finer than anything that can be measured, and without the
 /// binary fraction's tail (`9447.500000000002`).
 pub fn exported(value: f64) -> f64 {
-    if !value.is_finite() {
+    let whole = value.fract() == 0.0 && value.abs() < 1e9;
+    if !value.is_finite() || whole {
         return value;
     }
     format!("{value:.8e}").parse().expect("what was printed as a number is one")
@@ -71,6 +72,12 @@ pub fn exported(value: f64) -> f64 {
 
 /// A fraction such as 0.999 as `p99.9`.
 pub fn percentile_name(fraction: f64) -> String {
+    // Those of every summary, because many thousand of them are exported.
+    const KNOWN: [(f64, &str); 5] =
+        [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99")];
+    if let Some((_, name)) = KNOWN.iter().find(|(known, _)| *known == fraction) {
+        return (*name).to_owned();
+    }
     // 0.9999 times 100 is not 99.99 in binary; six digits are exact for every percentile in use.
     let percent = format!("{:.6}", fraction * 100.0);
     format!("p{}", percent.trim_end_matches('0').trim_end_matches('.'))
@@ -136,6 +143,7 @@ mod tests {
     fn percentiles_have_their_usual_names() {
         let names = [0.5, 0.9, 0.99, 0.999, 0.9999].map(percentile_name);
         assert_eq!(names, ["p50", "p90", "p99", "p99.9", "p99.99"]);
+        assert_eq!([0.95, 0.999_99].map(percentile_name), ["p95", "p99.999"]);
     }
 
     #[test]

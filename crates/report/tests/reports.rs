@@ -46,9 +46,34 @@ fn several_records_have_a_section_each_and_charts_together() {
 }
 
 #[test]
+fn beside_others_a_records_evidence_is_folded_and_paper_leaves_it_out() {
+    let (near, far) = (curve("random read", "/mnt/near"), curve("random read", "/mnt/far"));
+    let page = |theme| html::render_all(&[&near, &far], &[], theme).unwrap();
+    let (screen, paper) = (page(Theme::Auto), page(Theme::Print));
+    assert_eq!(screen.matches("<details class=\"evidence aside\">").count(), 2);
+    assert!(screen.contains("aria-label=\"Sections of B (&#x2f;mnt&#x2f;far)\""));
+    assert_eq!(paper.matches("class=\"evidence").count(), 0);
+    assert_eq!(paper.matches("--theme print</code> prints this record alone").count(), 2);
+    // Curves of one variant are beside each other, by what tells the records apart.
+    assert!(screen.contains("\"name\":\"A (/mnt/near)\""), "in a legend");
+}
+
+#[test]
 fn no_anchor_is_there_twice_and_every_link_leads_somewhere() {
-    for findings in [analyze(&fixture::troubled()), curve("random read", "/mnt/a")] {
-        let page = html::render(&findings).unwrap();
+    let (near, far) = (curve("random read", "/mnt/near"), curve("random read", "/mnt/far"));
+    let section = |title: &str| report::document::Section {
+        id: "comparison",
+        title: title.to_owned(),
+        blocks: Vec::new(),
+        method: vec!["Comparison"],
+    };
+    let sections = [section("B against A"), section("C against A")];
+    let single = [analyze(&fixture::troubled()), near.clone()];
+    let mut pages: Vec<String> = single.iter().map(|f| html::render(f).unwrap()).collect();
+    for theme in [Theme::Auto, Theme::Print] {
+        pages.push(html::render_all(&[&near, &far], &sections, theme).unwrap());
+    }
+    for page in pages {
         let body = page.split("<script").next().unwrap();
         let ids: Vec<&str> =
             body.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();

@@ -182,7 +182,9 @@ fn kind_of(axis: &Axis) -> Value {
         }),
         Scale::Names(names) if names.len() <= NAMES_SHOWN_MAX => {
             let room = (CHART_WIDTH - 130.0) / names.len().max(1) as f64;
-            let label = json!({ "interval": 0, "width": round(room), "overflow": "break" });
+            let label = json!({
+                "interval": 0, "width": round(room), "overflow": "break", "lineHeight": 14,
+            });
             json!({ "type": "category", "data": names, "axisLabel": label })
         }
         Scale::Names(names) => json!({ "type": "category", "data": names }),
@@ -345,7 +347,7 @@ fn intervals<'a>(
 
 /// Symbols tell lines apart where colours do not.
 fn symbol(number: usize) -> &'static str {
-    ["circle", "rect", "triangle", "diamond", "roundRect", "pin"][number % 6]
+    ["circle", "rect", "triangle", "diamond", "roundRect", "arrow"][number % 6]
 }
 
 /// Lines across and shades, which the panel's first series carries.

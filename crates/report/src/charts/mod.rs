@@ -67,6 +67,12 @@ impl<'a> Shown<'a> {
         }
     }
 
+    /// The variant that it is of.
+    fn variant(&self) -> Option<&'a str> {
+        let first = self.curve.points.first()?;
+        Some(&self.findings.load_points[first.load_point].variant)
+    }
+
     fn summary(&self, point: &CurvePoint) -> &'a Summary {
         &self.findings.load_points[point.load_point].merged
     }
@@ -121,12 +127,15 @@ pub(crate) fn of_curves(shown: &[Shown<'_>]) -> Vec<Chart> {
     for axis in axes {
         let of_axis: Vec<Shown<'_>> =
             shown.iter().filter(|one| one.curve.axis == axis).copied().collect();
-        for (part, some) in of_axis.chunks(CURVES_MAX).enumerate() {
+        for (part, (variant, some)) in groups(&of_axis).into_iter().enumerate() {
             let charts_of_part = match last_word(axis) {
-                "read" => mix::charts(some, axis),
-                _ => loads::charts(some, axis),
+                "read" => mix::charts(&some, axis),
+                _ => loads::charts(&some, axis),
             };
             charts.extend(charts_of_part.into_iter().map(|mut chart| {
+                if let Some(variant) = variant.filter(|variant| !chart.title.contains(variant)) {
+                    chart.title.push_str(&format!(": {variant}"));
+                }
                 if part > 0 {
                     chart.name.push_str(&format!("-{}", part + 1));
                 }
@@ -137,6 +146,26 @@ pub(crate) fn of_curves(shown: &[Shown<'_>]) -> Vec<Chart> {
     charts.retain(Chart::shows_something);
     charts.iter_mut().for_each(legend::shorten);
     charts
+}
+
+/// Curves that are shown together: those of one variant where several records are side by side, so
+/// that each is beside its like; else as many as can be told apart.
+fn groups<'a>(shown: &[Shown<'a>]) -> Vec<(Option<&'a str>, Vec<Shown<'a>>)> {
+    if shown.iter().all(|one| one.record.is_none()) {
+        return shown.chunks(CURVES_MAX).map(|some| (None, some.to_vec())).collect();
+    }
+    let mut variants: Vec<&str> = shown.iter().filter_map(Shown::variant).collect();
+    variants.dedup();
+    let mut groups = Vec::new();
+    for (place, variant) in variants.iter().enumerate() {
+        if variants[..place].contains(variant) {
+            continue;
+        }
+        let of_variant = shown.iter().filter(|one| one.variant() == Some(variant)).copied();
+        let of_variant: Vec<Shown<'_>> = of_variant.collect();
+        groups.extend(of_variant.chunks(CURVES_MAX).map(|some| (Some(*variant), some.to_vec())));
+    }
+    groups
 }
 
 fn last_word(axis: &str) -> &str {

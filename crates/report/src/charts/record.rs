@@ -22,6 +22,7 @@ const PAPER_MAX: usize = 4;
 const CELLS_MAX: usize = 15_000;
 
 /// The charts of a record, and what is left out of them.
+#[derive(Default)]
 pub(crate) struct RecordCharts {
     /// Of the curves.
     pub(crate) curves: Vec<Chart>,

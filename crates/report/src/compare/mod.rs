@@ -63,7 +63,7 @@ fn pair_section(comparison: &Comparison, pair: &Pair, detail: Detail) -> Section
         blocks.push(Block::Paragraph("Before you rely on it:".to_owned()));
         blocks.push(Block::List(caveats));
     }
-    blocks.extend(tables::differences(comparison, pair));
+    blocks.extend(tables::differences(comparison, pair, detail));
     blocks.extend(tables::points(comparison, pair, detail));
     let unmatched = words::unmatched(comparison, pair);
     if !unmatched.is_empty() {

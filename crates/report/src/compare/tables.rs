@@ -9,11 +9,13 @@ use super::{Detail, words};
 use crate::document::{Block, Column, Section, Table};
 use crate::number::NONE;
 
+/// More differences than this are counted where not everything is shown.
+const DIFFERENCES_MAX: usize = 14;
 /// Longer values are cut in tables; JSON has them whole.
 const VALUE_MAX: usize = 48;
 
 /// What else differs: first what forbids to call a winner.
-pub(super) fn differences(comparison: &Comparison, pair: &Pair) -> Vec<Block> {
+pub(super) fn differences(comparison: &Comparison, pair: &Pair, detail: Detail) -> Vec<Block> {
     if pair.differences.is_empty() {
         return Vec::new();
     }
@@ -39,10 +41,12 @@ pub(super) fn differences(comparison: &Comparison, pair: &Pair) -> Vec<Block> {
             if difference.forbids { "" } else { " (no obstacle)" },
         )
     };
-    vec![
-        Block::Paragraph(format!("What else differs ({a} | {b}):")),
-        Block::List(listed.iter().map(line).collect()),
-    ]
+    let most = if detail == Detail::All { listed.len() } else { DIFFERENCES_MAX };
+    let mut lines: Vec<String> = listed.iter().take(most).map(line).collect();
+    if listed.len() > most {
+        lines.push(format!("and {} more, all in the JSON", listed.len() - most));
+    }
+    vec![Block::Paragraph(format!("What else differs ({a} | {b}):")), Block::List(lines)]
 }
 
 fn cut(value: &str) -> String {

@@ -88,7 +88,7 @@ pub fn render_all(
         several,
         records => shown,
         overlay,
-        comparisons => apart(comparisons).iter().map(page::value).collect::<Vec<_>>(),
+        comparisons => apart(comparisons),
         method => method::definitions(),
         ids => records.iter().map(|r| r.id.clone()).collect::<Vec<_>>(),
         style => Value::from_safe_string(STYLE.to_owned()),
@@ -99,17 +99,12 @@ pub fn render_all(
     Ok(page)
 }
 
-/// The sections, of those with one anchor only the first with it: links lead to one place.
-fn apart(sections: &[Section]) -> Vec<Section> {
-    let mut seen: Vec<&str> = Vec::new();
-    let mut apart = Vec::new();
-    for section in sections {
-        let mut section = section.clone();
-        if seen.contains(&section.id) {
-            section.id = "";
-        }
-        seen.push(section.id);
-        apart.push(section);
-    }
-    apart
+/// The sections, each with what keeps its anchor apart from that of others of its kind.
+fn apart(sections: &[Section]) -> Vec<Value> {
+    let each = sections.iter().enumerate().map(|(place, section)| {
+        let before = sections[..place].iter().filter(|other| other.id == section.id).count();
+        let prefix = if before == 0 { String::new() } else { format!("c{}-", before + 1) };
+        context! { prefix, section => page::value(section) }
+    });
+    each.collect()
 }

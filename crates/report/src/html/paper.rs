@@ -52,6 +52,15 @@ pub(super) fn left_out(findings: &Findings, drawn: &RecordCharts) -> Option<Stri
     ))
 }
 
+/// What is not printed of a record that is beside others, and where it is.
+pub(super) fn left_out_beside_others(findings: &Findings) -> String {
+    format!(
+        "Left out on paper: evidence, warnings, charts and environment. `fourcorners report {} \
+         --theme print` prints this record alone.",
+        findings.id
+    )
+}
+
 /// A row for each run, in the order of the load points; nothing where each load point is one run
 /// that ended as planned, because then the results say the same.
 pub(super) fn runs(findings: &Findings) -> Option<Table> {

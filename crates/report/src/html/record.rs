@@ -39,9 +39,16 @@ pub(super) fn record(
     charts: &mut Charts,
 ) -> Value {
     let mut drawn = RecordCharts::of(findings);
-    let not_printed = paper::left_out(findings, &drawn);
     let for_paper = theme == Theme::Print;
-    if for_paper {
+    // Beside others a record has its summary and its results on paper.
+    let evidence = !for_paper || label.is_none();
+    let not_printed = match label {
+        None => paper::left_out(findings, &drawn),
+        Some(_) => Some(paper::left_out_beside_others(findings)),
+    };
+    if !evidence {
+        drawn = RecordCharts::default();
+    } else if for_paper {
         drawn.curves.truncate(paper::CURVE_CHARTS_MAX);
         drawn.percentiles.truncate(paper::PERCENTILE_CHARTS_MAX);
         drawn.time.retain(|group| group.on_paper);
@@ -73,6 +80,7 @@ pub(super) fn record(
     context! {
         prefix,
         label,
+        evidence,
         name => &findings.name,
         id => &findings.id,
         target => &findings.target,

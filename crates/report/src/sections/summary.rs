@@ -139,6 +139,7 @@ fn knee(curve: &Curve, bend: &Bend) -> String {
 fn load_in_words(curve: &Curve, load: f64) -> String {
     match curve.load {
         Load::Open => format!("{} ops/s offered", plain(load)),
+        Load::Closed | Load::NotRaised if load == 1.0 => "1 operation outstanding".to_owned(),
         Load::Closed | Load::NotRaised => {
             format!("{} operations outstanding", crate::chart::ticks::label(load))
         }
