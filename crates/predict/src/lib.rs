@@ -17,6 +17,7 @@
 //! let topology = Topology {
 //!     name: "four hosts, four datastores".to_owned(),
 //!     floor: None,
+//!     burst_s: 0.0,
 //!     hosts: vec![HostGroup::esxi("host", 4, None)],
 //!     endpoints: Vec::new(),
 //!     volumes: vec![VolumeGroup::of("datastore", 4, VolumeKind::Regular)],
@@ -46,6 +47,8 @@ mod facts;
 mod fields;
 mod fit;
 pub mod interval;
+mod meeting;
+mod model;
 mod network;
 pub mod of_figure;
 pub mod parameters;

@@ -45,6 +45,8 @@ pub(crate) struct Class {
 pub(crate) struct Network {
     pub(crate) classes: Vec<Class>,
     pub(crate) stations: Vec<Station>,
+    /// What limits let pass at once after a pause, as a time.
+    pub(crate) burst_s: f64,
 }
 
 /// What tells the endpoint of a group of volumes from others.
@@ -57,7 +59,7 @@ enum Door {
 
 impl Network {
     pub(crate) fn of(topology: &Topology, parameters: &Parameters) -> Network {
-        let mut network = Network::default();
+        let mut network = Network { burst_s: topology.burst_s, ..Network::default() };
         for (class, workload) in topology.workloads.iter().enumerate() {
             let host = &topology.hosts[workload.hosts];
             let slots = topology.flows(workload) as f64 * host.slots as f64;

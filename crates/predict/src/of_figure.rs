@@ -71,6 +71,7 @@ impl Case {
         let topology = Topology {
             name: figure.id.clone(),
             floor: figure.floor_s.map(|mean_s| Floor { mean_s, spread: 0.0 }),
+            burst_s: 0.0,
             hosts: vec![hosts],
             endpoints: Vec::new(),
             volumes: vec![volumes],

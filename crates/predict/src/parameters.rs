@@ -164,6 +164,14 @@ impl Parameters {
         }
     }
 
+    /// The same with another demand, in seconds for each call or byte, that is not in doubt.
+    #[must_use]
+    pub fn with(mut self, parameter: Parameter, seconds: f64) -> Parameters {
+        self.values[parameter as usize] = seconds;
+        self.off[parameter as usize] = 0.0;
+        self
+    }
+
     /// A demand, in seconds for each call or byte.
     pub fn get(&self, parameter: Parameter) -> f64 {
         self.values[parameter as usize]

@@ -7,23 +7,15 @@
 //! A wait at a station is `d x (waiting + v x utilization)`: the operations that wait there, each
 //! for its demand, and what is left of the one in service. `v` is 1 for exponential demands, which
 //! makes it the arrival theorem (Reiser and Lavenberg 1980); for a limit that paces evenly it is
-//! less (see [`variability`]).
+//! less (see [`variability`]), and what it lets pass at once shortens waits (see [`past_burst`]).
 
+use crate::meeting;
 use crate::network::{Class, Network, Station};
 
 /// The largest population for which every smaller one is gone through.
 const EXACT_MAX: f64 = 4096.0;
 /// Steps of a bisection: a double has 53 digits.
-const BISECTIONS: u32 = 200;
-/// Rates of several classes are known when none changes by more.
-const SAME: f64 = 1e-10;
-/// More steps than any network in the tests took, by far.
-const STEPS_MAX: u32 = 20_000;
-/// What is kept of the step before, so that rates do not swing.
-const DAMPING: f64 = 0.5;
-/// The least variability where several classes meet: with none at all a limit has no slope that
-/// their search could follow.
-const VARIABILITY_MIN: f64 = 0.02;
+pub(crate) const BISECTIONS: u32 = 200;
 /// At this many intervals of a limit the spread of response times is half as good as none of the
 /// order in which operations come. Found by simulation; see `docs/method.md`.
 const HALF_MIXED: f64 = 0.7;
@@ -51,7 +43,7 @@ pub(crate) fn closed(network: &Network, populations: &[f64]) -> Solved {
         [] => Vec::new(),
         [n] if network.classes[0].hosts <= 1.0 && *n <= EXACT_MAX => vec![exact(network, *n)],
         [n] => vec![one_class(network, *n)],
-        several => classes(network, several),
+        several => meeting::rates(network, several),
     };
     let responses = populations.iter().zip(&rates).map(|(n, rate)| n / rate).collect();
     let utilizations = network.stations.iter().map(|one| utilization(one, &rates)).collect();
@@ -74,7 +66,8 @@ pub(crate) fn open(network: &Network, rates: &[f64]) -> Option<Solved> {
             let work: f64 = (0..rates.len())
                 .map(|j| rates[j] / station.count * station.demands[j] * demand_s(station, j))
                 .sum();
-            response_s += station.visits[index] * v * work / (1.0 - busy);
+            let past = past_burst(network, station, *busy, v * demand_s(station, index));
+            response_s += station.visits[index] * v * work / (1.0 - busy) * past;
         }
         responses.push(response_s);
     }
@@ -103,7 +96,7 @@ pub(crate) fn alone_s(network: &Network, index: usize, class: &Class) -> f64 {
 }
 
 /// Busy time of one visit.
-fn demand_s(station: &Station, class: usize) -> f64 {
+pub(crate) fn demand_s(station: &Station, class: usize) -> f64 {
     match station.visits[class] {
         0.0 => 0.0,
         visits => station.demands[class] / visits,
@@ -116,7 +109,7 @@ fn demand_s(station: &Station, class: usize) -> f64 {
 /// 1 for exponential demands. An even limit leaves half where operations come in any order, and
 /// nothing where they come as evenly as it lets them pass: that depends on how much the time
 /// between their visits spreads, counted in the limit's own intervals.
-fn variability(network: &Network, station: &Station, index: usize) -> f64 {
+pub(crate) fn variability(network: &Network, station: &Station, index: usize) -> f64 {
     if !station.paces {
         return 1.0;
     }
@@ -131,6 +124,20 @@ fn variability(network: &Network, station: &Station, index: usize) -> f64 {
     let intervals = spread_s / interval_s;
     let mixed = intervals / (intervals + HALF_MIXED);
     ((1.0 + class.floor.spread) / 2.0 * mixed).min(1.0)
+}
+
+/// The share of a wait that is left where a limit lets some pass at once after a pause.
+///
+/// Work beyond a level `b` is `exp(-(1 - utilization) b / (v D))` of all that waits, the tail of
+/// an even server's queue in heavy traffic (Kingman 1962). 1 where there is no burst.
+pub(crate) fn past_burst(network: &Network, station: &Station, busy: f64, work_s: f64) -> f64 {
+    if !station.paces || network.burst_s <= 0.0 {
+        return 1.0;
+    }
+    if work_s <= 0.0 {
+        return 0.0;
+    }
+    (-(1.0 - busy.min(1.0)) * network.burst_s / work_s).exp()
 }
 
 /// The least bound of one class.
@@ -154,7 +161,9 @@ fn exact(network: &Network, population: f64) -> f64 {
         let n = n as f64;
         before = rate;
         let wait = |(place, (station, v)): (usize, &(&Station, f64))| {
-            station.demands[0] * (waiting[place] + v * rate * station.demands[0] / station.count)
+            let busy = rate * station.demands[0] / station.count;
+            let past = past_burst(network, station, busy, v * demand_s(station, 0));
+            station.demands[0] * (waiting[place] + v * busy) * past
         };
         let waits: Vec<f64> = stations.iter().enumerate().map(wait).collect();
         let waits_s: f64 = waits.iter().sum();
@@ -186,8 +195,10 @@ fn one_class(network: &Network, population: f64) -> f64 {
         .collect();
     let outstanding = |rate: f64| {
         let wait = |(station, v, others): &(&Station, f64, f64)| {
-            let busy = others * rate * station.demands[0] / station.count;
-            station.demands[0] * v * busy / (1.0 - busy).max(f64::MIN_POSITIVE)
+            let busy = rate * station.demands[0] / station.count;
+            let past = past_burst(network, station, busy, v * demand_s(station, 0));
+            let met = others * busy;
+            past * station.demands[0] * v * met / (1.0 - past * met).max(f64::MIN_POSITIVE)
         };
         rate * (alone_s + stations.iter().map(wait).sum::<f64>())
     };
@@ -209,59 +220,87 @@ fn one_class(network: &Network, population: f64) -> f64 {
 }
 
 /// The share of what is outstanding that an operation meets: all but itself.
-fn others(station: &Station, class: &Class, population: f64) -> f64 {
+pub(crate) fn others(station: &Station, class: &Class, population: f64) -> f64 {
     let chains = if station.is_private { class.hosts } else { 1.0 };
     (1.0 - chains / population).max(0.0)
 }
 
-/// Bard and Schweitzer for several classes, step by step until no rate changes.
-fn classes(network: &Network, populations: &[f64]) -> Vec<f64> {
-    let count = populations.len();
-    let alone: Vec<f64> =
-        network.classes.iter().enumerate().map(|(c, class)| alone_s(network, c, class)).collect();
-    let spread: Vec<Vec<f64>> = network
-        .stations
-        .iter()
-        .map(|one| (0..count).map(|c| variability(network, one, c).max(VARIABILITY_MIN)).collect())
-        .collect();
-    let mut rates: Vec<f64> =
-        (0..count).map(|c| (populations[c] / alone[c]).min(least_bound(network, c))).collect();
-    let mut waiting = vec![vec![0.0; count]; network.stations.len()];
-    for _ in 0..STEPS_MAX {
-        let mut waits = vec![vec![0.0; count]; network.stations.len()];
-        for (place, station) in network.stations.iter().enumerate() {
-            // The work of each class that is there, waiting or in service.
-            let work = |j: usize| {
-                let busy = rates[j] * station.demands[j] / station.count;
-                (waiting[place][j] / station.count + spread[place][j] * busy) * demand_s(station, j)
-            };
-            let all: f64 = (0..count).map(work).sum();
-            for c in (0..count).filter(|c| station.visits[*c] > 0.0 && populations[*c] > 0.0) {
-                let own = work(c) * (1.0 - others(station, &network.classes[c], populations[c]));
-                waits[place][c] = station.visits[c] * (all - own);
-            }
+#[cfg(test)]
+mod tests {
+    use cloud::figure::Access;
+    use cloud::service_level::VolumeKind;
+
+    use super::*;
+    use crate::parameters::{Parameter, Parameters};
+    use crate::topology::{Floor, HostGroup, Load, Topology, VolumeGroup, Workload};
+
+    /// Hosts that send 8 KiB reads to a volume that needs 1 ms for each, `way_s` away.
+    fn network(hosts: u64, way_s: f64) -> Network {
+        let topology = Topology {
+            name: "known".to_owned(),
+            floor: Some(Floor { mean_s: 1e-3 + way_s, spread: 0.0 }),
+            burst_s: 0.0,
+            hosts: vec![HostGroup::linux("host", hosts, 1)],
+            endpoints: Vec::new(),
+            volumes: vec![VolumeGroup::of("volume", 1, VolumeKind::Regular)],
+            workloads: vec![Workload {
+                name: "reads".to_owned(),
+                hosts: 0,
+                volumes: vec![0],
+                transfer_bytes: 8192,
+                read: 1.0,
+                access: Access::Random,
+                load: Load::Closed { outstanding: 1 },
+            }],
+        };
+        Network::of(&topology, &Parameters::unbounded().with(Parameter::RegularRead, 1e-3))
+    }
+
+    /// The machine repairman's rate: the probability that the server is not idle, over its demand.
+    fn repairman(n: u32, way_s: f64, demand_s: f64) -> f64 {
+        let ratio = demand_s / way_s;
+        let mut term = 1.0;
+        let mut sum = 1.0;
+        for k in 0..n {
+            term *= f64::from(n - k) * ratio;
+            sum += term;
         }
-        let mut changed: f64 = 0.0;
-        for c in 0..count {
-            let waits_s: f64 = waits.iter().map(|of| of[c]).sum();
-            let next = populations[c] / (alone[c] + waits_s);
-            let damped = rates[c] + DAMPING * (next - rates[c]);
-            changed = changed.max((damped - rates[c]).abs() / damped.max(f64::MIN_POSITIVE));
-            rates[c] = damped;
-            for (of, wait) in waiting.iter_mut().zip(&waits) {
-                of[c] += DAMPING * (rates[c] * wait[c] - of[c]);
-            }
-        }
-        if changed < SAME {
-            break;
+        (1.0 - 1.0 / sum) / demand_s
+    }
+
+    #[test]
+    fn one_exponential_server_behind_a_delay_is_the_machine_repairman() {
+        for (n, way_s) in [(1, 4e-3), (2, 4e-3), (5, 4e-3), (8, 4e-3), (40, 9e-3)] {
+            let rate = closed(&network(1, way_s), &[f64::from(n)]).rates[0];
+            let expected = repairman(n, way_s, 1e-3);
+            assert!((rate / expected - 1.0).abs() < 1e-9, "{n}: {rate} and {expected}");
         }
     }
-    // At saturation the approximation may be above a limit by what one operation is among all.
-    for station in &network.stations {
-        let busy = utilization(station, &rates);
-        for (rate, demand) in rates.iter_mut().zip(&station.demands) {
-            *rate /= if busy > 1.0 && *demand > 0.0 { busy } else { 1.0 };
+
+    #[test]
+    fn the_approximation_is_near_what_is_exact() {
+        for (n, way_s) in [(1.0, 4e-3), (3.0, 4e-3), (5.0, 4e-3), (12.0, 4e-3), (100.0, 9e-3)] {
+            let network = network(1, way_s);
+            let (near, exact) = (one_class(&network, n), exact(&network, n));
+            assert!((near / exact - 1.0).abs() < 0.05, "{n}: {near} and {exact}");
         }
     }
-    rates
+
+    #[test]
+    fn an_open_queue_with_exponential_demand_is_mm1_and_has_no_answer_when_it_is_full() {
+        let network = network(4, 1e-3);
+        let response_s = open(&network, &[800.0]).unwrap().responses[0];
+        // 1 ms of way, and 1 ms / (1 - 0.8).
+        assert!((response_s - 6e-3).abs() < 1e-12, "{response_s}");
+        assert_eq!(open(&network, &[1000.0]), None);
+    }
+
+    #[test]
+    fn ten_million_operations_cost_no_more_than_one() {
+        let mut network = network(1000, 1e-3);
+        network.classes[0].slots = 1e8;
+        let solved = closed(&network, &[1e7]);
+        assert!((solved.rates[0] - 1000.0).abs() < 1e-3, "{:?}", solved.rates);
+        assert!((solved.responses[0] - 1e4).abs() < 0.1, "{:?}", solved.responses);
+    }
 }

@@ -18,6 +18,9 @@ pub struct Topology {
     /// The response time of one operation at a time; `None` where it is not known, and published
     /// ones are taken.
     pub floor: Option<Floor>,
+    /// How long a limit that paces lets everything pass after a pause: its burst, divided by its
+    /// rate, in seconds. 0 where it is not known, which makes waits near a limit longer.
+    pub burst_s: f64,
     /// The machines that send.
     pub hosts: Vec<HostGroup>,
     /// The addresses at which volumes are reached. May be empty: then all volumes that do not say

@@ -6,6 +6,8 @@
 //! ```toml
 //! name = "a database"
 //! floor = "700us"                # response time of one operation at a time; may be left out
+//! floor_spread = 0.5             # standard deviation of its logarithm; 0: always the same
+//! burst = "7.5ms"                # what limits let pass at once, as a time; default: nothing
 //!
 //! [[host]]                       # equal machines
 //! name = "db"
@@ -89,9 +91,11 @@ impl Walk<'_, '_> {
             let place = top.place("floor_spread");
             self.mistakes.add(place, "`floor_spread` without `floor`", "give `floor` too");
         }
+        let burst_s = top.duration("burst", self.mistakes).unwrap_or(0.0);
         let mut all = Topology {
             name,
             floor,
+            burst_s,
             hosts: Vec::new(),
             endpoints: Vec::new(),
             volumes: Vec::new(),
@@ -410,4 +414,112 @@ fn limit(level: ServiceLevel, kind: VolumeKind, quota: u64) -> Result<(KibPerSec
         }));
     }
     Ok((limit, Reason::from_rows(text, rows)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = r#"
+name = "a database"
+floor = "700us"
+burst = "7.5ms"
+
+[[host]]
+name = "db"
+count = 2
+vm = "d32s_v5"
+nconnect = 8
+link = "10Gbit/s"
+
+[[endpoint]]
+name = "near"
+throughput = "1GiB/s"
+
+[[volume]]
+name = "data"
+level = "premium"
+quota = "5TiB"
+endpoint = "near"
+
+[[volume]]
+name = "more"
+count = 3
+throughput = "64MiB/s"
+
+[[workload]]
+volumes = "data"
+transfer_size = "8KiB"
+read = "70%"
+outstanding = 64
+
+[[workload]]
+hosts = ["db"]
+transfer_size = "64KiB"
+read = "0%"
+pattern = "sequential"
+outstanding = 2
+"#;
+
+    fn mistakes(from: &str, to: &str) -> Vec<String> {
+        assert!(WHOLE.contains(from), "{from}");
+        let mistakes = parse(&WHOLE.replace(from, to), "t.toml").expect_err(to);
+        mistakes.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_whole_topology_is_read() {
+        let topology = parse(WHOLE, "t.toml").unwrap();
+        let host = &topology.hosts[0];
+        assert_eq!((host.count, host.vcpu, host.nconnect), (2, Some(32), 8));
+        assert_eq!(host.egress_bytes_per_s, Some(2e9));
+        assert_eq!(host.link_bytes_per_s, Some(1.25e9));
+        // 5 TiB Premium is 320 MiB/s.
+        assert_eq!(topology.volumes[0].limit_bytes_per_s, Some(320.0 * 1_048_576.0));
+        assert_eq!(topology.volumes[0].endpoint, Some(0));
+        let [one, other] = &topology.workloads[..] else { panic!("two workloads") };
+        assert_eq!((&one.volumes[..], &other.volumes[..]), (&[0][..], &[0, 1][..]));
+        assert_eq!(topology.flows(one), 16);
+        // The endpoint that is named, and the one that volumes without a name share.
+        assert_eq!(topology.flows(other), 32);
+        assert_eq!(topology.floor.unwrap().spread, SPREAD);
+    }
+
+    #[test]
+    fn every_mistake_says_where_and_what_may_have_been_meant() {
+        for (from, to, said) in [
+            ("nconnect = 8", "nconnect = 17", "t.toml:10:12: wrong value for `nconnect`"),
+            ("nconnect = 8", "nconnect = 17", "a whole number from 1 to 16"),
+            ("nconnect = 8", "nconect = 8", "did you mean `nconnect`?"),
+            ("d32s_v5", "d32s_v55", "did you mean `Standard_D32s_v5`?"),
+            ("volumes = \"data\"", "volumes = \"dta\"", "did you mean `data`?"),
+            ("endpoint = \"near\"", "endpoint = \"far\"", "there are: near"),
+            ("quota = \"5TiB\"\n", "", "`level` without `quota`"),
+            ("level = \"premium\"\n", "", "`quota` without `level`"),
+            ("\"premium\"", "\"flexible\"", "no throughput by quota"),
+            ("read = \"70%\"\n", "", "a workload lacks `read`"),
+            ("\"8KiB\"", "\"-8KiB\"", "wrong value for `transfer_size`"),
+            ("outstanding = 64", "outstanding = 64\noffered = \"1k/s\"", "both `outstanding`"),
+            ("floor = \"700us\"", "floor = \"0s\"", "a duration above 0"),
+            ("name = \"more\"", "name = \"data\"", "a second `data`"),
+            ("vm = \"d32s_v5\"", "client = \"esxi\"", "`nconnect` does not belong here"),
+            ("count = 2", "count = 2\nguests = 4", "only `client = \"esxi\"` has guests"),
+            ("[[endpoint]]", "[endpoint]", "`endpoint` is a list of tables"),
+            ("name = \"db\"", "name = db", "this is not TOML"),
+        ] {
+            let told = mistakes(from, to);
+            assert!(told.iter().any(|one| one.contains(said)), "{to}: {told:#?}");
+        }
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once_and_an_empty_file_says_what_is_missing() {
+        assert_eq!(mistakes("count = 2\nvm = \"d32s_v5\"", "count = 0\nvm = \"none\"").len(), 2);
+        let told = parse("", "t.toml").expect_err("nothing is there");
+        let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+        for table in ["host", "volume", "workload"] {
+            let said = format!("t.toml:1:1: the topology has no {table} (add `[[{table}]]`)");
+            assert!(told.contains(&said), "{told:?}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod data;
 mod limits;
 mod links;
 mod long;
+mod predictions;
 mod replays;
 mod response_times;
 mod setups;

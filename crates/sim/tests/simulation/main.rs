@@ -14,6 +14,7 @@ mod limits;
 mod little;
 mod long;
 mod mixes;
+mod predictions;
 mod queues;
 mod repeatable;
 mod searches;

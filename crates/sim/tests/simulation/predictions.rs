@@ -1,0 +1,49 @@
+//! `predict`'s mean value analysis against queues that are simulated.
+
+use cloud::figure::Access;
+use cloud::service_level::VolumeKind;
+use predict::topology::{Floor, HostGroup, Load, VolumeGroup, Workload};
+use predict::{Parameter, Parameters, Topology};
+use sim::simulate;
+use sim::storage::{Demand, Model};
+
+use crate::runs::{CLOSED, MS, S, assert_near, reads, run, stream};
+
+const DEMAND_S: f64 = 1e-3;
+
+/// A host on a volume whose random reads need [`DEMAND_S`] each, `way_s` away.
+fn topology(outstanding: u64, way_s: f64) -> Topology {
+    Topology {
+        name: "one queue".to_owned(),
+        floor: Some(Floor { mean_s: DEMAND_S + way_s, spread: 0.0 }),
+        burst_s: 0.0,
+        hosts: vec![HostGroup::linux("host", 1, 1)],
+        endpoints: Vec::new(),
+        volumes: vec![VolumeGroup::of("volume", 1, VolumeKind::Regular)],
+        workloads: vec![Workload {
+            name: "reads".to_owned(),
+            hosts: 0,
+            volumes: vec![0],
+            transfer_bytes: 8192,
+            read: 1.0,
+            access: Access::Random,
+            load: Load::Closed { outstanding },
+        }],
+    }
+}
+
+#[test]
+fn a_closed_queue_with_exponential_demand_behind_a_way_is_predicted() {
+    let parameters = Parameters::unbounded().with(Parameter::RegularRead, DEMAND_S);
+    for (outstanding, way_ns) in [(1, 4 * MS), (3, 4 * MS), (5, 4 * MS), (8, 4 * MS), (20, 9 * MS)]
+    {
+        let way_s = way_ns as f64 / 1e9;
+        let predicted = predict::at(&topology(outstanding, way_s), &parameters, outstanding as f64);
+        let predicted = predicted.unwrap().ops_per_s.value;
+        let demand = Demand::Exponential { mean_ns: 1e9 * DEMAND_S };
+        let model = Model { way_ns, ..Model::queue(1, demand) };
+        let run = run(vec![stream(CLOSED, outstanding as u32)], 300 * S, S);
+        let seen = reads(&simulate(&run, &model, 5)).completed as f64 / 300.0;
+        assert_near(predicted, seen, 0.02, &format!("{outstanding} outstanding, {way_ns} ns away"));
+    }
+}
