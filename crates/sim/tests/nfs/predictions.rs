@@ -1,5 +1,5 @@
-//! What `predict` says beforehand of a client, a network and a volume whose limits are known is what
-//! the simulation then shows, within 3 %.
+//! What `predict` says beforehand of a client, a network and a volume whose limits are known is
+//! what the simulation then shows, within 3 %.
 
 use cloud::figure::Access;
 use cloud::service_level::VolumeKind;
