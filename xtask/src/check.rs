@@ -82,9 +82,21 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
     ];
     if !options.fast {
         steps.push(("kernel client", Step::Kernel));
-        steps.push(("browser", Step::Program("tests/browser/run.sh", &[])));
+        steps.push(("browser", Step::Program(BROWSER, &[])));
     }
     steps
+}
+
+/// What opens reports in a browser.
+const BROWSER: &str = "tests/browser/run.sh";
+
+/// The step with the browser alone.
+///
+/// # Errors
+/// Where a test fails, or something is missing.
+pub(crate) fn browser(root: &Path) -> Result<()> {
+    install::provide(&[install::Step::Browser], false)?;
+    run_program(root, BROWSER, &[])
 }
 
 /// Does all steps and stops at the first that fails.

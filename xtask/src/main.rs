@@ -28,6 +28,7 @@ Commands:
   check --fast       the same without kernel and browser
   check --install    first install the Debian packages that the tests need and that are missing
   kernel             the check's step with the kernel's NFS client alone
+  browser            the check's step with the report in a browser alone
   bench [--pairs N] [--seconds S] [--directory DIR] [ROW...]
                      what we cost and deliver beside Debian's fio, alternately, pinned to one
                      processor; writes bench/runs/DATE-MACHINE/
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
             .map_err(anyhow::Error::msg)
             .and_then(|options| check::run(&root(), options)),
         ["kernel"] => kernel::run(&root()),
+        ["browser"] => check::browser(&root()),
         ["bench", "nfs", words @ ..] => bench::nfs::Options::parse(words)
             .map_err(anyhow::Error::msg)
             .and_then(|options| bench::nfs::run(&root(), &options)),

@@ -5,9 +5,13 @@
 mod fixture;
 
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use analysis::compare::side::Side;
+use analysis::compare::{Options, compare};
 use report::chart::theme::Theme;
+use report::compare::Detail;
+use report::html;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = PathBuf::from(std::env::args_os().nth(1).ok_or("name a directory")?);
@@ -18,6 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("four-corners", fixture::four_corners()),
         ("troubled", fixture::troubled()),
         ("emulated", emulated),
+        ("bottleneck", fixture::bottleneck()),
     ] {
         let findings = analysis::analyze(&record);
         let path = |ending: &str| directory.join(format!("{name}.{ending}"));
@@ -35,5 +40,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         report::csv::write(&findings, &mut File::create(path("csv"))?)?;
         report::hgrm::write(&findings, &mut File::create(path("hgrm"))?)?;
     }
+    several(&directory)
+}
+
+/// Two records on one page with what they say together, and one record for paper.
+fn several(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let (first, mut second) = (fixture::four_corners(), fixture::four_corners());
+    second.id.push_str("-again");
+    second.started_unix_ms += 3_600_000;
+    let sides: Vec<Side> = [&first, &second].into_iter().map(Side::of).collect();
+    let comparison = compare(&sides, &Options::default());
+    let sections = report::compare::sections(&comparison, Detail::Main);
+    let findings = [analysis::analyze(&first), analysis::analyze(&second)];
+    let [first, second] = &findings;
+    let page = html::render_all(&[first, second], &sections, Theme::Auto)?;
+    fs::write(directory.join("several.html"), page)?;
+    fs::write(directory.join("paper.html"), html::render_all(&[first], &[], Theme::Print)?)?;
     Ok(())
 }

@@ -200,6 +200,19 @@ pub fn percentile(percentile: Option<&Percentile>, unit: TimeUnit) -> String {
     }
 }
 
+/// A percentile with the ends of its 95 % interval, where they are known: `812 (790 to 901)`; an
+/// interval wider than the value is `>50 %`, as a half-width is.
+pub fn percentile_with_interval(of: &Percentile, unit: TimeUnit) -> String {
+    let value = percentile(Some(of), unit);
+    match (of.value_ns, of.interval_ns) {
+        (Some(ns), Some([low, high])) if high - low > ns as f64 => format!("{value} (± >50 %)"),
+        (_, Some([low, high])) => {
+            format!("{value} ({} to {})", unit.print(low), unit.print(high))
+        }
+        (_, None) => value,
+    }
+}
+
 /// A load point in words: `random read 8 KiB, queue_depth=4`.
 pub fn load_point_name(load_point: &LoadPoint) -> String {
     let mut name = load_point.variant.clone();

@@ -12,15 +12,8 @@ use report::chart::theme::Theme;
 use report::html;
 use report::pictures::{Picture, pictures};
 
-/// A volume of 1 ms and 8,000 ops/s at doubling queue depths, each interval a little off.
 fn bottleneck() -> Findings {
-    let at = |queue_depth: u32| {
-        let rate = u64::from(queue_depth * 1000).min(8000);
-        let service_ns = u64::from(queue_depth) * 1_000_000_000 / rate;
-        let wave = [0, 40, 10, 30, 20, 0].map(|more| reads(rate + more, 8192, service_ns));
-        done(run("random read 8 KiB", vec![stream("data", queue_depth)], 0, 6), wave.to_vec())
-    };
-    analyze(&experiment([1, 2, 4, 8, 16, 32, 64].map(at).to_vec()))
+    analyze(&fixture::bottleneck())
 }
 
 fn named<'a>(drawn: &'a [Picture], name: &str) -> &'a Picture {
@@ -87,4 +80,45 @@ fn paper_has_a_table_of_runs_and_says_what_it_leaves_out() {
         assert!(page.contains("Left out on paper: ") && page.contains("60 of 68 charts over time"));
         assert!(page.contains(&format!("fourcorners export {} --format csv", findings.id)));
     }
+}
+
+#[test]
+fn a_percentiles_interval_is_in_the_text_the_page_and_the_exports() {
+    let findings = bottleneck();
+    let text = report::text::summary(&findings, 80);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("How sure the percentiles are"), "{text}");
+    assert!(words.contains("p50 1,000 (1,000 to 1,000) us; p99 "), "{text}");
+    assert!(words.contains("busiest worker "), "{text}");
+    let mut file = Vec::new();
+    report::json::write(&findings, &mut file).unwrap();
+    let file: serde_json::Value = serde_json::from_slice(&file).unwrap();
+    let total = &file["load_points"][0]["merged"]["total"];
+    let p50 = &total["data"]["response_time"]["percentiles"][0];
+    let low = p50["interval_ns"][0].as_f64().unwrap();
+    assert!((low / p50["value_ns"].as_f64().unwrap() - 1.0).abs() < 0.002, "{p50}");
+    assert_eq!(p50["method"], "intervals");
+    assert!(total["worker_busy_max_uncertainty_fraction"].is_number(), "{total}");
+    let page = html::render(&analyze(&fixture::four_corners())).unwrap();
+    assert!(page.contains("<td>74.6 (73.6 to 75.5)</td>"), "in the table of its chart");
+}
+
+#[test]
+fn json_has_what_the_page_shows_first_and_the_heat_maps() {
+    let findings = analyze(&fixture::four_corners());
+    let mut file = Vec::new();
+    report::json::write(&findings, &mut file).unwrap();
+    let file: serde_json::Value = serde_json::from_slice(&file).unwrap();
+    let curve = &file["summary"]["curves"][0];
+    assert_eq!(curve["curve"], 0);
+    assert_eq!(curve["bend"]["method"], "knee_power");
+    let heats = file["heats"].as_array().unwrap();
+    assert_eq!(heats.len(), findings.heats.len());
+    let counted = |heat: &serde_json::Value| -> u64 {
+        let cells = heat["cells"].as_array().unwrap().iter();
+        cells.map(|cell| cell[2].as_u64().unwrap()).sum()
+    };
+    let run = &findings.load_points[findings.heats[0].load_point].runs[0];
+    // Warm-up is in a heat map too.
+    assert!(counted(&heats[0]) > run.summary.total.data.completed, "each operation is in a cell");
 }

@@ -479,3 +479,14 @@ fn the_threads_of_vdbench_add_up_to_what_is_outstanding() {
         assert!(vdbench::lines(&load, &settings(7, 1, None).shares).is_err());
     }
 }
+
+#[test]
+fn a_tuning_is_a_chart_of_what_was_tried_with_the_answer_in_a_ring() {
+    let mut findings = analysis::analyze(&experiment(Vec::new()));
+    findings.tune = Some(paper(1));
+    let drawn = report::pictures::pictures(&[&findings], report::chart::theme::Theme::Light);
+    let chart = drawn.iter().find(|picture| picture.name == "tuning").expect("the chart is there");
+    assert!(chart.caption.contains("Little's law with the time of one operation alone says 6.11."));
+    assert!(chart.caption.contains("Ring: the least that is enough, 7."), "{}", chart.caption);
+    assert!(chart.svg.contains("r=\"9\"") && chart.svg.contains(">wanted</text>"));
+}

@@ -15,6 +15,7 @@ mod over_time;
 mod pairs;
 mod percentiles;
 mod record;
+mod tune;
 
 use analysis::Findings;
 use analysis::curve::{Curve, CurvePoint};

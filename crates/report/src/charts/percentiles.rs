@@ -7,7 +7,7 @@ use super::{NS_PER_US, Shown, axis, file_name};
 use crate::chart::{Alternative, Chart, Panel, Point, Scale, Series, Shape, Stroke};
 use crate::document::{Column, Table};
 use crate::number::{NONE, percentile_name, thousands, us};
-use crate::rows::{TimeUnit, percentile};
+use crate::rows::{TimeUnit, percentile_with_interval};
 
 /// More lines than this cannot be told apart.
 const LINES_MAX: usize = 12;
@@ -33,7 +33,7 @@ pub(crate) fn percentiles(one: &Shown<'_>) -> Chart {
     let rows = shown().map(|(_, point)| {
         let times = &one.data(point).response;
         let mut cells = vec![point.label.clone(), thousands(i128::from(times.samples))];
-        cells.extend(times.percentiles.iter().map(|p| percentile(Some(p), TimeUnit::Us)));
+        cells.extend(times.percentiles.iter().map(|p| percentile_with_interval(p, TimeUnit::Us)));
         cells.push(times.max_ns.map_or(NONE.to_owned(), |ns| us(ns as f64)));
         cells
     });

@@ -5,7 +5,7 @@ use analysis::curve::Curve;
 use analysis::estimate::Estimate;
 use analysis::load_point::{LoadPoint, RunSummary, Summary};
 
-use super::{Shown, file_name, heat, of_curves, over_time, percentiles};
+use super::{Shown, file_name, heat, of_curves, over_time, percentiles, tune};
 use crate::chart::Chart;
 use crate::number::{NONE, half_width, mib, plain, us};
 use crate::rows::{TimeUnit, load_point_name, percentile};
@@ -57,7 +57,8 @@ impl RecordCharts {
     pub(crate) fn of(findings: &Findings) -> RecordCharts {
         let shown = Shown::all(&[(None, findings)]);
         let mut left_out = Vec::new();
-        let mut curves = of_curves(&shown);
+        let tuning = findings.tune.as_ref().and_then(tune::tune);
+        let mut curves: Vec<Chart> = tuning.into_iter().chain(of_curves(&shown)).collect();
         cut(&mut curves, CURVE_CHARTS_MAX, "charts of curves", &mut left_out);
         let mut percentiles: Vec<Chart> =
             shown.iter().take(PERCENTILE_CHARTS_MAX + 1).map(percentiles).collect();

@@ -11,6 +11,7 @@ pub(crate) mod estimate;
 mod limits;
 mod load_point;
 mod operations;
+mod overview;
 mod searches;
 mod sections;
 mod series;

@@ -6,16 +6,18 @@
 use analysis::Findings;
 use serde_json::{Map, Value};
 
-use super::{emulated, limits, searches, steadiness, tune, wire};
+use super::{emulated, limits, overview, searches, steadiness, tune, wire};
 
 /// The fields, by name, in the order of the names.
 pub(super) fn of(findings: &Findings) -> Map<String, Value> {
     let fields = [
         ("emulated_volume", findings.emulated.as_ref().map(emulated::emulated_volume)),
+        ("heats", overview::heats(&findings.heats)),
         ("mixes", searches::mixes(findings)),
         ("searches", searches::searches(findings)),
         ("steadiness", steadiness::steadiness(findings)),
         ("limits", limits::limits(&findings.limits)),
+        ("summary", overview::summary(findings)),
         ("tune", findings.tune.as_ref().map(tune::tune)),
         ("wire", wire::wire(findings)),
         ("witness", findings.witnessed.map(emulated::witness)),

@@ -7,6 +7,7 @@
 mod curves;
 mod limits;
 mod mix;
+mod percentiles;
 mod searches;
 mod steadiness;
 pub(crate) mod summary;
@@ -29,6 +30,7 @@ pub fn of(findings: &Findings) -> Vec<Section> {
         curves::section,
         searches::section,
         mix::section,
+        percentiles::section,
         steadiness::section,
         wire::section,
     ];

@@ -1,0 +1,68 @@
+//! What a reader needs first, and the heat maps, as JSON.
+
+use analysis::Findings;
+use analysis::heat::Heat;
+use analysis::summary::{Bend, CurveSummary};
+use serde_json::{Value, json};
+
+use super::estimate::estimate;
+use crate::number::exported;
+
+/// The summary; nothing where nothing was measured.
+pub(super) fn summary(findings: &Findings) -> Option<Value> {
+    let summary = &findings.summary;
+    let doubt = |doubt: &analysis::summary::Doubt| {
+        json!({
+            "code": findings.warnings[doubt.warning].code,
+            "load_points": doubt.load_points,
+        })
+    };
+    (!summary.curves.is_empty()).then(|| {
+        json!({
+            "curves": summary.curves.iter().map(curve).collect::<Vec<_>>(),
+            "curves_left_out": summary.curves_left_out,
+            "doubts": summary.doubts.iter().map(doubt).collect::<Vec<_>>(),
+        })
+    })
+}
+
+fn curve(one: &CurveSummary) -> Value {
+    json!({
+        "curve": one.curve,
+        "most_point": one.most,
+        "rate_ops_per_sec": estimate(one.rate),
+        "throughput_bytes_per_sec": one.throughput.map(estimate),
+        "response_mean_ns": one.response_mean_ns.map(estimate),
+        "floor_ns": one.floor_ns.map(estimate),
+        "saturation": one.reached.map(|reached| reached.name()),
+        "bend": one.bend.map(bend),
+    })
+}
+
+fn bend(bend: Bend) -> Value {
+    json!({
+        "method": bend.knee.method.name(),
+        "point": bend.knee.point,
+        "load": exported(bend.knee.load),
+        "rate_fraction": exported(bend.rate_share),
+        "response_time_factor": exported(bend.response_factor),
+    })
+}
+
+/// The heat maps; nothing where there are none.
+pub(super) fn heats(heats: &[Heat]) -> Option<Value> {
+    (!heats.is_empty()).then(|| Value::Array(heats.iter().map(heat).collect()))
+}
+
+/// Cells are `[column, row, operations]`; an end of a row belongs to the row above it.
+fn heat(heat: &Heat) -> Value {
+    let cells = heat.cells.iter().map(|cell| json!([cell.column, cell.row, cell.operations]));
+    json!({
+        "load_point": heat.load_point,
+        "run_index": heat.run_index,
+        "columns_ns": heat.columns,
+        "rows_ns": heat.rows.iter().map(|(low, high)| [exported(*low), exported(*high)])
+            .collect::<Vec<_>>(),
+        "cells": cells.collect::<Vec<_>>(),
+    })
+}
