@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use cloud::figure::Access;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use sizing::need::{Demand, Part, Protocol};
@@ -79,8 +80,8 @@ pub(crate) struct SizeArguments {
 
     /// A part of the data with volumes of its own; may be given many times, instead of the above.
     ///
-    /// All parts are in use at the same time. With manual QoS they share a pool whose throughput is
-    /// split: --part data=4TiB,704MiB/s --part log=512GiB,256MiB/s.
+    /// All parts are in use at the same time. With manual QoS they share a pool whose throughput
+    /// is split: --part data=4TiB,704MiB/s --part log=512GiB,256MiB/s.
     #[arg(
         long,
         value_name = "NAME=SIZE,THROUGHPUT",
@@ -93,8 +94,8 @@ pub(crate) struct SizeArguments {
     /// Take rates, mix and transfer sizes from what was measured: the ID of a record, as `list`
     /// shows it, or `last`.
     ///
-    /// Of each variant the load point with the largest throughput counts, and each of them is to be
-    /// carried by itself. Without --capacity the volumes hold the record's files.
+    /// Of each variant the load point with the largest throughput counts, and each of them is to
+    /// be carried by itself. Without --capacity the volumes hold the record's files.
     #[arg(
         long,
         value_name = "ID",
@@ -105,9 +106,10 @@ pub(crate) struct SizeArguments {
 
     /// Quota and level over the week, instead of a design: peak=5TiB@08-18,off=4TiB.
     ///
-    /// Phases as NAME=SIZE[:LEVEL][@[DAY-DAY/]HH-HH], one of them without hours for the rest of the
-    /// week: week=8TiB:ultra@mon-fri,weekend=8TiB:premium. --capacity is then what is stored in the
-    /// volume, --throughput what some phase has to give. Without a level, each level of --level.
+    /// Phases as NAME=SIZE[:LEVEL][@[DAY-DAY/]HH-HH], one of them without hours for the rest of
+    /// the week: week=8TiB:ultra@mon-fri,weekend=8TiB:premium. --capacity is then what is stored
+    /// in the volume, --throughput what some phase has to give. Without a level, each level of
+    /// --level.
     #[arg(
         long,
         value_name = "PHASE,...",
@@ -304,7 +306,12 @@ fn part(text: &str) -> Result<Part, String> {
         return Err(wanted.to_owned());
     }
     let throughput = throughput(rate)?;
-    let demand = Demand { throughput, transfer_bytes: 64 << 10, read_permille: 1000 };
+    let demand = Demand {
+        throughput,
+        transfer_bytes: 64 << 10,
+        read_permille: 1000,
+        access: Access::Sequential,
+    };
     Ok(Part {
         name: name.trim().to_owned(),
         capacity_gib: capacity_gib(size)?,

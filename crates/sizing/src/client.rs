@@ -1,4 +1,5 @@
-//! How hosts are set for a design: mount options and kernel settings, with the rows they come from.
+//! How hosts are set for a design: mount options and kernel settings, with the rows they come
+//! from.
 
 use cloud::client::SettingName;
 use cloud::reason::{Reason, RowRef};

@@ -8,6 +8,7 @@ use crate::client::Settings;
 use crate::cost::Cost;
 use crate::hosts::Hosts;
 use crate::need::PERMILLE;
+use crate::response::Response;
 
 /// Volumes that are alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,15 +58,19 @@ impl Pool {
 pub enum Resource {
     /// The volumes' throughput limits.
     VolumeLimits,
+    /// What volumes were measured to do.
+    VolumeCapability,
     /// The volumes' quotas.
     Capacity,
     /// What hosts can send, which is writes.
     Egress,
-    /// What connections carry, each being a network flow.
+    /// What processors of hosts were measured to do.
+    HostCapability,
+    /// What connections were measured to carry, each being a network flow.
     Flows,
     /// Requests outstanding on connections.
     Slots,
-    /// What the addresses of the volumes give.
+    /// What the addresses of regular volumes were measured to give.
     Endpoints,
 }
 
@@ -74,6 +79,8 @@ impl Resource {
     pub const fn name(self) -> &'static str {
         match self {
             Resource::VolumeLimits => "throughput limits of the volumes",
+            Resource::VolumeCapability => "measured capability of the volumes",
+            Resource::HostCapability => "measured capability of the hosts",
             Resource::Capacity => "quotas",
             Resource::Egress => "VM egress",
             Resource::Flows => "network flows",
@@ -135,7 +142,7 @@ impl Decides {
 }
 
 /// A design that satisfies every constraint.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Design {
     /// Of all its pools.
     pub level: ServiceLevel,
@@ -157,6 +164,11 @@ pub struct Design {
     pub uses: Vec<Use>,
     /// The arithmetic, in order.
     pub reasons: Vec<Reason>,
+    /// The response time at the wanted throughput, as the model expects it.
+    pub response: Option<Response>,
+    /// Whether the published figures lead to less than what is wanted, though not by more than
+    /// they differ among themselves.
+    pub doubtful: bool,
     /// What is to be known besides.
     pub notes: Vec<String>,
     /// What is lost with the next cheaper design, or with a smaller pool.

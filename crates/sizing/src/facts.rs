@@ -2,9 +2,11 @@
 
 use cloud::catalog::Catalog;
 use cloud::client::ClientFacts;
+use cloud::figure;
 use cloud::price::Prices;
 use cloud::row::Status;
 use cloud::vm_size::{self, VmSize};
+use predict::Parameters;
 
 /// What is known of the service, its prices, its clients and the machines that they run on.
 #[derive(Clone, Debug)]
@@ -17,6 +19,8 @@ pub struct Facts {
     pub vms: Vec<VmSize>,
     /// How clients should be set.
     pub clients: ClientFacts,
+    /// What parts of the service were measured to do, fitted to published figures.
+    pub parameters: Parameters,
 }
 
 impl Facts {
@@ -28,6 +32,7 @@ impl Facts {
             prices: Prices::embedded(),
             vms: vm_size::all().into_iter().filter(current).collect(),
             clients: ClientFacts::embedded(),
+            parameters: Parameters::calibrated(&figure::all()),
         }
     }
 

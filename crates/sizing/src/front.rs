@@ -15,7 +15,7 @@ const SPARE_ENOUGH: u64 = 500;
 const SPARE_STEP: u64 = 10;
 
 /// What a design is judged by; in each the smaller is the better.
-type Marks = (Usd, Reverse<u64>, u64, u64);
+type Marks = (Usd, Reverse<u64>, u64, u64, bool);
 
 fn marks(design: &Design) -> Marks {
     let spare = design.spare_permille().min(SPARE_ENOUGH) / SPARE_STEP;
@@ -24,11 +24,11 @@ fn marks(design: &Design) -> Marks {
         Some(hosts) if !design.cost.unknown.is_empty() => u64::from(hosts.count) * hosts.vcpu,
         _ => 0,
     };
-    (design.cost.month(), Reverse(spare), design.things(), unpriced)
+    (design.cost.month(), Reverse(spare), design.things(), unpriced, design.doubtful)
 }
 
 fn beats(one: &Marks, other: &Marks) -> bool {
-    one.0 <= other.0 && one.1 <= other.1 && one.2 <= other.2 && one.3 <= other.3
+    one.0 <= other.0 && one.1 <= other.1 && one.2 <= other.2 && one.3 <= other.3 && one.4 <= other.4
 }
 
 /// The designs that no other beats, the cheapest first. Of two that are alike in everything, the
@@ -44,6 +44,24 @@ pub fn front(designs: Vec<Design>) -> Vec<Design> {
         }
     }
     kept.into_iter().map(|(_, design)| design).collect()
+}
+
+/// The cheapest design of each level and kind of volume; doubtful ones only where there is no
+/// other.
+pub(crate) fn cheapest_of_each(designs: &[Design]) -> Vec<Design> {
+    let mut sorted: Vec<(Marks, &Design)> = designs.iter().map(|d| (marks(d), d)).collect();
+    sorted.sort_by_key(|(marks, design)| (design.doubtful, *marks, simplest_first(design)));
+    let mut kept: Vec<(Marks, &Design)> = Vec::new();
+    for (marks, design) in sorted {
+        let alike = |(_, other): &(Marks, &Design)| {
+            (other.level, other.kind) == (design.level, design.kind)
+        };
+        if !kept.iter().any(alike) {
+            kept.push((marks, design));
+        }
+    }
+    kept.sort_by_key(|(marks, design)| (*marks, simplest_first(design)));
+    kept.into_iter().map(|(_, design)| design.clone()).collect()
 }
 
 /// Of each constraint the shortfall that misses by least, the nearest of all first.

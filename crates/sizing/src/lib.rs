@@ -2,12 +2,13 @@
 //!
 //! For: every design that the facts allow, with its arithmetic, what binds it, and what the next
 //! cheaper one would lose; and, where there is none, which constraint forbids it and by how much.
-//! Not for: how a design behaves under load, which is prediction, nor for laying it out. Solved by
-//! enumeration: the quota for a throughput and the hosts for a quota follow by exact whole-number
-//! arithmetic, so what is enumerated are level, QoS type, kind and number of volumes, spare share
-//! and size of host.
+//! What parts were measured to do, and response times under load, come from `predict`. Not for:
+//! measuring, nor for laying it out. Solved by enumeration: the quota for a throughput and the
+//! hosts for a quota follow by exact whole-number arithmetic, so what is enumerated are level, QoS
+//! type, kind and number of volumes, spare share and size of host.
 
 pub mod avs;
+pub mod capability;
 pub mod client;
 pub mod cost;
 pub mod design;
@@ -15,6 +16,7 @@ pub mod facts;
 pub mod front;
 pub mod hosts;
 pub mod need;
+pub mod response;
 pub mod schedule;
 pub mod shortfall;
 pub mod solve;

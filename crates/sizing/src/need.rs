@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cloud::figure::Access;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use units::{Bytes, BytesPerSec};
@@ -59,14 +60,21 @@ pub struct Demand {
     pub transfer_bytes: u64,
     /// Share of reads, by bytes and by operations, in thousandths.
     pub read_permille: u64,
+    /// Where operations go.
+    pub access: Access,
 }
 
 impl Demand {
-    /// So many operations per second of a size, as throughput rounded up to whole KiB/s.
+    /// So many random operations per second of a size, as throughput rounded up to whole KiB/s.
     pub fn of_rate(ops_per_s: u64, transfer_bytes: u64, read_permille: u64) -> Demand {
         let bytes = u128::from(ops_per_s) * u128::from(transfer_bytes);
         let kib = u64::try_from(bytes.div_ceil(1024)).unwrap_or(u64::MAX);
-        Demand { throughput: KibPerSec::new(kib), transfer_bytes, read_permille }
+        Demand {
+            throughput: KibPerSec::new(kib),
+            transfer_bytes,
+            read_permille,
+            access: Access::Random,
+        }
     }
 
     /// The throughput of its writes, rounded up.

@@ -3,7 +3,8 @@
 //!
 //! Rules: quota and pool of one level may be changed at any time, in steps, not below what is
 //! stored nor below the smallest sizes; another level is a move to another pool, and after a move
-//! up the next move down waits for the cool-down. Pools are paid by the hour at the size they have.
+//! up the next move down waits for the cool-down. Pools are paid by the hour at the size they
+//! have.
 
 use cloud::price::Usd;
 use cloud::reason::{Reason, RowRef};

@@ -19,6 +19,10 @@ pub enum Constraint {
     Endpoints,
     /// What an address lets be outstanding.
     Outstanding,
+    /// What the hosts were measured to do.
+    Hosts,
+    /// How long operations take.
+    ResponseTime,
 }
 
 impl Constraint {
@@ -31,6 +35,8 @@ impl Constraint {
             Constraint::Connections => "connections of the hosts",
             Constraint::Endpoints => "throughput of an endpoint",
             Constraint::Outstanding => "requests outstanding at an endpoint",
+            Constraint::Hosts => "what the hosts can do",
+            Constraint::ResponseTime => "response time",
         }
     }
 }

@@ -4,6 +4,7 @@ use cloud::reason::Reason;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use units::thousands;
 
+use crate::capability::Abilities;
 use crate::client::{self, Settings};
 use crate::cost;
 use crate::design::{Decides, Design, Resource, Use};
@@ -11,27 +12,33 @@ use crate::facts::Facts;
 use crate::front;
 use crate::hosts;
 use crate::need::{Need, NeedError, percent};
-use crate::shortfall::Shortfall;
+use crate::response::response;
+use crate::shortfall::{Constraint, Shortfall};
 use crate::storage::{self, Choice, Storage};
 
-/// Shares of the throughput that are bought and left unused, beside the headroom that is asked for:
-/// what shorter queues cost.
+/// Shares of the throughput that are bought and left unused, beside the headroom that is asked
+/// for: what shorter queues cost.
 const SPARE_STEPS: [u64; 6] = [0, 100, 200, 300, 400, 500];
 /// Volumes of each part beyond the fewest: they spread load and cost nothing until sizes are at
 /// their least.
 const MORE_VOLUMES: [u64; 4] = [0, 1, 2, 3];
 
 /// Whether and how a need can be met.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// Designs that no other beats in cost, spare throughput and simplicity, the cheapest first.
-    Feasible(Vec<Design>),
+    /// There are designs.
+    Feasible {
+        /// Those that no other beats in cost, spare throughput and simplicity, the cheapest first.
+        designs: Vec<Design>,
+        /// The cheapest of each level and kind of volume, whether others beat it or not.
+        of_each: Vec<Design>,
+    },
     /// None.
     Infeasible(Infeasible),
 }
 
 /// Why a need cannot be met, and what is nearest to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Infeasible {
     /// For each constraint that forbids designs, that which misses by least; the nearest first.
     pub shortfalls: Vec<Shortfall>,
@@ -51,8 +58,23 @@ pub fn solve(need: &Need, facts: &Facts) -> Result<Verdict, NeedError> {
         let shortfalls = front::nearest_of_each(shortfalls);
         return Ok(Verdict::Infeasible(Infeasible { shortfalls, nearest }));
     }
+    let mut of_each = front::cheapest_of_each(&designs);
     let mut kept = front::front(designs);
+    for design in kept.iter_mut().chain(&mut of_each) {
+        design.response = response(need, design, facts);
+    }
+    let in_time = |design: &Design| match (need.response_time_ns, &design.response) {
+        (Some(wanted), Some(response)) => response.mean_ns <= wanted as f64,
+        (Some(_), None) => design.hosts.is_none(),
+        (None, _) => true,
+    };
+    if !kept.iter().any(in_time) {
+        return Ok(Verdict::Infeasible(too_slow(need, &kept, facts)));
+    }
+    kept.retain(in_time);
+    of_each.retain(in_time);
     for place in 0..kept.len() {
+        kept[place].notes = notes(&kept[place]);
         if let Some(hosts) = &kept[place].hosts {
             kept[place].settings = client::settings(need, hosts, facts);
         }
@@ -61,15 +83,78 @@ pub fn solve(need: &Need, facts: &Facts) -> Result<Verdict, NeedError> {
             _ => front::lost(&kept[place], &kept[place - 1]),
         };
     }
-    Ok(Verdict::Feasible(kept))
+    Ok(Verdict::Feasible { designs: kept, of_each })
+}
+
+/// Why no design is fast enough, and which is the fastest.
+fn too_slow(need: &Need, kept: &[Design], facts: &Facts) -> Infeasible {
+    let time = |design: &&Design| design.response.map(|response| response.mean_ns);
+    let fastest = kept
+        .iter()
+        .filter(|design| time(design).is_some())
+        .min_by(|a, b| time(a).partial_cmp(&time(b)).unwrap_or(std::cmp::Ordering::Equal));
+    let wanted = need.response_time_ns.unwrap_or_default();
+    let floor_ns = facts.parameters.floor_s().times(1e9);
+    let best = fastest.as_ref().and_then(time).unwrap_or(f64::INFINITY);
+    let shortfall = Shortfall {
+        constraint: Constraint::ResponseTime,
+        tried: "every design that the limits allow".to_owned(),
+        text: format!(
+            "{} is wanted; the model expects {}, of which one operation alone takes {} ({} to {} \
+             were published)",
+            units::Nanos(wanted as f64),
+            units::Nanos(best),
+            units::Nanos(floor_ns.value),
+            units::Nanos(floor_ns.low),
+            units::Nanos(floor_ns.high),
+        ),
+        // Turned round, for the shorter is the better: what is missing is a rate.
+        wanted: best.min(1e18) as u64,
+        most: wanted,
+        rows: Vec::new(),
+    };
+    let nearest = fastest.map(|design| (format!("in {}", units::Nanos(best)), design.clone()));
+    Infeasible { shortfalls: vec![shortfall], nearest: nearest.into_iter().collect() }
+}
+
+/// What is to be known of a design besides its figures.
+fn notes(design: &Design) -> Vec<String> {
+    let mut notes = Vec::new();
+    if design.doubtful {
+        notes.push(
+            "in doubt: the published figures lead to less than this of its volumes, though some of \
+             them reach it"
+                .to_owned(),
+        );
+    }
+    match &design.hosts {
+        Some(hosts) if design.kind == VolumeKind::Regular && hosts.endpoints > 1 => {
+            notes.push(format!(
+                "the volumes must lie on at least {} endpoints: look at their addresses, for the \
+                 service may put several on one",
+                hosts.endpoints
+            ));
+        }
+        _ => {}
+    }
+    if design.kind == VolumeKind::Breakthrough {
+        notes.push("breakthrough mode is in preview and on dedicated capacity".to_owned());
+    }
+    notes
 }
 
 /// Every design of the enumeration, and why the others are none.
 pub fn designs(need: &Need, facts: &Facts) -> (Vec<Design>, Vec<Shortfall>) {
     let grown = need.grown();
     let (mut designs, mut shortfalls) = (Vec::new(), Vec::new());
+    let known: Vec<(VolumeKind, Abilities)> = VolumeKind::ALL
+        .into_iter()
+        .map(|kind| (kind, Abilities::of(&grown, kind, &facts.parameters)))
+        .collect();
     for choice in choices(need, facts) {
-        let storage = match storage::build(&grown, &choice, &facts.catalog) {
+        let (_, abilities) =
+            known.iter().find(|(kind, _)| *kind == choice.kind).expect("each kind is known");
+        let storage = match storage::build(&grown, &choice, abilities, &facts.catalog) {
             Ok(storage) => storage,
             Err(shortfall) => {
                 shortfalls.push(shortfall);
@@ -77,12 +162,15 @@ pub fn designs(need: &Need, facts: &Facts) -> (Vec<Design>, Vec<Shortfall>) {
             }
         };
         if grown.throughput().get() == 0 {
-            designs.push(design(need, &grown, &storage, None, facts));
+            designs.push(design(need, &grown, &storage, None, abilities, facts));
             continue;
         }
         for vm in sizes(need, facts) {
-            match hosts::build(&grown, &storage, vm, facts) {
-                Ok(loaded) => designs.push(design(need, &grown, &storage, Some(loaded), facts)),
+            match hosts::build(&grown, &storage, vm, abilities, facts) {
+                Ok(loaded) => {
+                    let loaded = Some(loaded);
+                    designs.push(design(need, &grown, &storage, loaded, abilities, facts));
+                }
                 Err(shortfall) => shortfalls.push(shortfall),
             }
         }
@@ -127,6 +215,7 @@ fn design(
     grown: &Need,
     storage: &Storage,
     loaded: Option<hosts::Loaded>,
+    abilities: &Abilities,
     facts: &Facts,
 ) -> Design {
     let choice = storage.choice;
@@ -140,6 +229,14 @@ fn design(
     let wanted = grown.throughput().get();
     if wanted > 0 {
         uses.push(Use { resource: Resource::VolumeLimits, used: wanted, limit: limits });
+    }
+    let able = storage.volumes_of_parts(&grown.parts).into_iter().enumerate();
+    let most_used = able
+        .map(|(place, count)| abilities.share_of(place, |a| a.volume.value) / count.max(1) as f64)
+        .fold(0.0, f64::max);
+    if most_used > 0.0 {
+        let limit = (wanted as f64 / most_used) as u64;
+        uses.push(Use { resource: Resource::VolumeCapability, used: wanted, limit });
     }
     let stored: u64 = grown.parts.iter().map(|part| part.capacity_gib).sum();
     uses.push(Use { resource: Resource::Capacity, used: stored, limit: quotas });
@@ -158,6 +255,8 @@ fn design(
         cost,
         uses,
         reasons,
+        response: None,
+        doubtful: most_used > 1.0,
         notes: Vec::new(),
         cheaper: String::new(),
     }

@@ -1,10 +1,10 @@
 //! Pools and volumes for a throughput and a capacity, by exact arithmetic.
 //!
 //! With auto QoS a volume's limit is `quota x KiB/s per GiB` up to a ceiling: the quotas together
-//! are the larger of what is stored and `throughput / KiB/s per GiB`; with manual QoS throughput is
-//! assigned in whole MiB/s, and the pool is the larger of quotas and `throughput / KiB/s per GiB`;
-//! with Flexible it is bought apart. The load is taken to be spread over the volumes of a part in
-//! proportion to their limits.
+//! are the larger of what is stored and `throughput / KiB/s per GiB`; with manual QoS throughput
+//! is assigned in whole MiB/s, and the pool is the larger of quotas and `throughput / KiB/s per
+//! GiB`; with Flexible it is bought apart. The load is taken to be spread over the volumes of a
+//! part in proportion to their limits.
 
 use cloud::catalog::Catalog;
 use cloud::reason::{Reason, RowRef};
@@ -13,8 +13,9 @@ use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use units::thousands;
 
+use crate::capability::Abilities;
 use crate::design::{Decides, Pool, Volumes};
-use crate::need::{Need, Part, bought, percent};
+use crate::need::{Need, PERMILLE, Part, bought, percent};
 use crate::shortfall::{Constraint, Shortfall};
 
 /// Throughput of volumes and Flexible pools is assigned in these: 1 MiB/s.
@@ -63,6 +64,15 @@ impl Storage {
     pub fn volume_count(&self) -> u64 {
         self.pools.iter().flat_map(|pool| &pool.volumes).map(|v| v.count).sum()
     }
+
+    /// Volumes of each of these parts.
+    pub fn volumes_of_parts(&self, parts: &[Part]) -> Vec<u64> {
+        let of = |part: &Part| {
+            let all = self.pools.iter().flat_map(|pool| &pool.volumes);
+            all.filter(|v| v.part == part.name).map(|v| v.count).sum()
+        };
+        parts.iter().map(of).collect()
+    }
 }
 
 /// The smallest and the largest quota of a kind of volume.
@@ -91,12 +101,19 @@ pub fn volume_ceiling(catalog: &Catalog, choice: &Choice) -> Option<KibPerSec> {
 ///
 /// # Errors
 /// The first constraint that does not hold.
-pub fn build(need: &Need, choice: &Choice, catalog: &Catalog) -> Result<Storage, Shortfall> {
+pub fn build(
+    need: &Need,
+    choice: &Choice,
+    abilities: &Abilities,
+    catalog: &Catalog,
+) -> Result<Storage, Shortfall> {
     let mut volumes = Vec::new();
     let mut reasons = Vec::new();
     let mut decides = Decides::Minimum;
-    for part in &need.parts {
-        let (part, by) = part_volumes(need, part, choice, catalog, &mut reasons)?;
+    for (place, part) in need.parts.iter().enumerate() {
+        let able = able(abilities, place, choice);
+        let (part, by) = part_volumes(need, part, choice, able, catalog, &mut reasons)?;
+        reasons.extend(capability_reason(abilities, place, choice));
         volumes.extend(part);
         if by == Decides::Throughput || decides == Decides::Minimum {
             decides = by;
@@ -119,6 +136,29 @@ pub fn build(need: &Need, choice: &Choice, catalog: &Catalog) -> Result<Storage,
     Ok(Storage { choice: *choice, pools, decides, reasons })
 }
 
+/// The fewest volumes that were measured to do what a part wants, at the upper end of what the
+/// figures say: below that there is no doubt that they do not.
+fn able(abilities: &Abilities, place: usize, choice: &Choice) -> u64 {
+    let used = (PERMILLE - choice.spare_permille.min(PERMILLE - 1)) as f64 / PERMILLE as f64;
+    (abilities.share_of(place, |ability| ability.volume.high) / used).ceil() as u64
+}
+
+fn capability_reason(abilities: &Abilities, place: usize, choice: &Choice) -> Option<Reason> {
+    let (demand, ability) = abilities.hardest(place)?;
+    let mib = |kib: f64| thousands((kib / 1024.0).round() as u64);
+    let volume = ability.volume;
+    Some(Reason::asked(format!(
+        "what one {} volume was measured to do, by the published figures: {} MiB/s with {} KiB \
+         transfers, {} reads (in nine cases of ten {} to {} MiB/s)",
+        choice.kind.name(),
+        mib(volume.value),
+        demand.transfer_bytes as f64 / 1024.0,
+        percent(demand.read_permille),
+        mib(volume.low),
+        mib(volume.high)
+    )))
+}
+
 /// A volume before it is in a pool: its part, quota and throughput.
 type Single = (String, u64, KibPerSec);
 
@@ -126,6 +166,7 @@ fn part_volumes(
     need: &Need,
     part: &Part,
     choice: &Choice,
+    able: u64,
     catalog: &Catalog,
     reasons: &mut Vec<Reason>,
 ) -> Result<(Vec<Single>, Decides), Shortfall> {
@@ -146,7 +187,7 @@ fn part_volumes(
     let ceiling = volume_ceiling(catalog, choice);
     let by_ceiling = ceiling.map_or(1, |ceiling| buy.get().div_ceil(ceiling.get().max(1)));
     let by_size = part.capacity_gib.max(by_rate).div_ceil(most);
-    let count = by_ceiling.max(by_size).max(1) + choice.more_volumes;
+    let count = by_ceiling.max(by_size).max(able).max(1) + choice.more_volumes;
     let max_count = catalog.limit(LimitName::VolumesPerPoolMax);
     if count > max_count {
         return Err(Shortfall {

@@ -1,8 +1,10 @@
 //! The worked numbers of the documents that the product grew from, to the digit.
 
+use cloud::figure::Access;
 use cloud::price::Usd;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
+use sizing::capability::Abilities;
 use sizing::cost;
 use sizing::design::Design;
 use sizing::facts::Facts;
@@ -11,7 +13,12 @@ use sizing::solve::{Verdict, solve};
 use sizing::storage::{self, Choice, Storage};
 
 fn demand(mib: u64, read_permille: u64) -> Demand {
-    Demand { throughput: KibPerSec::new(mib << 10), transfer_bytes: 64 << 10, read_permille }
+    Demand {
+        throughput: KibPerSec::new(mib << 10),
+        transfer_bytes: 64 << 10,
+        read_permille,
+        access: Access::Sequential,
+    }
 }
 
 fn need(mib: u64, gib: u64) -> Need {
@@ -39,7 +46,10 @@ fn choice(level: ServiceLevel, qos: QosType) -> Choice {
 
 fn storage(mib: u64, gib: u64, level: ServiceLevel, qos: QosType) -> Storage {
     let facts = Facts::embedded();
-    storage::build(&need(mib, gib), &choice(level, qos), &facts.catalog).expect("it can be built")
+    let need = need(mib, gib);
+    let abilities = Abilities::of(&need, VolumeKind::Regular, &facts.parameters);
+    let choice = choice(level, qos);
+    storage::build(&need, &choice, &abilities, &facts.catalog).expect("it can be built")
 }
 
 fn premium(mib: u64, gib: u64) -> Storage {
@@ -48,7 +58,7 @@ fn premium(mib: u64, gib: u64) -> Storage {
 
 fn front(need: &Need) -> Vec<Design> {
     match solve(need, &Facts::embedded()).expect("a need") {
-        Verdict::Feasible(designs) => designs,
+        Verdict::Feasible { designs, .. } => designs,
         Verdict::Infeasible(why) => panic!("{why:?}"),
     }
 }
@@ -89,7 +99,7 @@ fn a_machine_of_16_000_mbit_s_sends_1_907_mib_s_and_not_2_000() {
         writes.parts[0].demands = vec![demand(mib, 0)];
         Need { vm: Some("D32s_v3".to_owned()), hosts: Some(1), ..writes }
     };
-    assert!(matches!(solve(&writes(1907), &Facts::embedded()), Ok(Verdict::Feasible(_))));
+    assert!(matches!(solve(&writes(1907), &Facts::embedded()), Ok(Verdict::Feasible { .. })));
     let Ok(Verdict::Infeasible(why)) = solve(&writes(2000), &Facts::embedded()) else {
         panic!("2,000 MiB/s are more than 16,000 Mbit/s")
     };
@@ -114,7 +124,9 @@ fn a_manual_pool_of_10_tib_of_ultra_is_split_as_the_documents_split_it() {
         part("backup", 4608, 256),
     ];
     let facts = Facts::embedded();
-    let built = |qos| storage::build(&hana, &choice(ServiceLevel::Ultra, qos), &facts.catalog);
+    let abilities = Abilities::of(&hana, VolumeKind::Regular, &facts.parameters);
+    let built =
+        |qos| storage::build(&hana, &choice(ServiceLevel::Ultra, qos), &abilities, &facts.catalog);
     let manual = built(QosType::Manual).unwrap();
     assert_eq!((manual.pools.len(), manual.pools[0].size_gib), (1, 10 << 10));
     assert_eq!(manual.pools[0].throughput.to_string(), "1280 MiB/s");

@@ -51,7 +51,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         package: "sizing",
-        may_import: &["units", "cloud"],
+        may_import: &["units", "cloud", "predict"],
         never: "a sizing is a function of needs and facts",
     },
     Row {

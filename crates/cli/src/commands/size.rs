@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
+use cloud::figure::Access;
 use cloud::service_level::ServiceLevel;
 use report::sheet::Sheet;
 use report::sizing::schedule::{self, Planned};
@@ -56,7 +57,7 @@ pub(crate) fn run(arguments: &SizeArguments) -> Outcome {
     }
     out.flush()?;
     Ok(match verdict {
-        Verdict::Feasible(_) => Exit::Done,
+        Verdict::Feasible { .. } => Exit::Done,
         Verdict::Infeasible(_) => Exit::Negative,
     })
 }
@@ -185,8 +186,8 @@ fn need(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Result<Need
             .to_owned(),
     );
     assumptions.push(
-        "the limits that the service states are reached: what volumes and hosts were measured to \
-         reach is not judged"
+        "what volumes, hosts and connections can do is that of published figures, by the model of \
+         `predict`; what a host can do grows with its processors"
             .to_owned(),
     );
     let mut levels = arguments.level.clone();
@@ -220,7 +221,8 @@ fn only_part(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Part {
             let size = Bytes::new(transfer_bytes);
             assumptions.push(format!("the throughput is made of transfers of {size}"));
         }
-        demands.push(Demand { throughput, transfer_bytes, read_permille });
+        let access = Access::Sequential;
+        demands.push(Demand { throughput, transfer_bytes, read_permille, access });
     }
     if let Some(rate) = arguments.iops {
         let transfer_bytes = arguments.transfer_size.unwrap_or(TRANSFER_OF_RATE);

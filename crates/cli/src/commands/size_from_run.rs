@@ -3,9 +3,12 @@
 use analysis::load_point::{LoadPoint, OpSummary};
 use analysis::{Findings, analyze};
 use anyhow::anyhow;
+use cloud::figure::Access;
 use cloud::throughput::KibPerSec;
+use metrics::run_record::ExperimentRecord;
 use sizing::need::{Demand, Part};
 use units::Bytes;
+use workload::pattern::AccessPattern;
 
 use crate::args::StoreArguments;
 use crate::exit::Failure;
@@ -33,7 +36,8 @@ pub(super) fn part(
     }
     let mut demands = Vec::new();
     for (point, data, throughput) in best {
-        let demand = demand(point, data, throughput);
+        let access = access(&record, &point.variant);
+        let demand = demand(point, data, throughput, access);
         assumptions.push(format!(
             "from `{}`, {}: {:.1} MiB/s in transfers of {}, {} % of them reads",
             findings.id,
@@ -74,12 +78,23 @@ fn best_of_each(findings: &Findings) -> Vec<(&LoadPoint, &OpSummary, f64)> {
     best
 }
 
-fn demand(point: &LoadPoint, data: &OpSummary, throughput: f64) -> Demand {
+/// Sequential only where every stream of the variant is.
+fn access(record: &ExperimentRecord, variant: &str) -> Access {
+    let runs = record.runs.iter().filter(|record| record.run.variant == variant);
+    let mut streams = runs.flat_map(|record| &record.run.streams);
+    match streams.all(|stream| matches!(stream.access_pattern, AccessPattern::Sequential)) {
+        true => Access::Sequential,
+        false => Access::Random,
+    }
+}
+
+fn demand(point: &LoadPoint, data: &OpSummary, throughput: f64, access: Access) -> Demand {
     let reads = point.merged.total.kinds.iter().filter(|kind| kind.name == "read");
     let read_bytes: u64 = reads.map(|kind| kind.bytes).sum();
     Demand {
         throughput: KibPerSec::new((throughput / 1024.0).ceil() as u64),
         transfer_bytes: (data.bytes / data.completed).max(1),
         read_permille: read_bytes.saturating_mul(1000) / data.bytes.max(1),
+        access,
     }
 }

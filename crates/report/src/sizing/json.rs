@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use cloud::figure::Access;
 use cloud::reason::{Reason, RowRef};
 use cloud::row::Status;
 use serde::Serialize;
@@ -26,9 +27,15 @@ pub fn write(
     assumptions: &[String],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (designs, shortfalls, nearest) = match verdict {
-        Verdict::Feasible(designs) => (designs.iter().map(design).collect(), vec![], vec![]),
+    let (designs, of_each, shortfalls, nearest) = match verdict {
+        Verdict::Feasible { designs, of_each } => (
+            designs.iter().map(design).collect(),
+            of_each.iter().map(design).collect(),
+            vec![],
+            vec![],
+        ),
         Verdict::Infeasible(why) => (
+            vec![],
             vec![],
             why.shortfalls.iter().map(shortfall).collect(),
             why.nearest.iter().map(|(what, d)| NearestJson { what, design: design(d) }).collect(),
@@ -36,10 +43,11 @@ pub fn write(
     };
     let document = Document {
         schema_version: SCHEMA_VERSION,
-        feasible: matches!(verdict, Verdict::Feasible(_)),
+        feasible: matches!(verdict, Verdict::Feasible { .. }),
         need: need_json(need),
         assumptions,
         designs,
+        cheapest_of_each_kind: of_each,
         shortfalls,
         nearest,
     };
@@ -54,6 +62,7 @@ struct Document<'a> {
     need: NeedJson<'a>,
     assumptions: &'a [String],
     designs: Vec<DesignJson<'a>>,
+    cheapest_of_each_kind: Vec<DesignJson<'a>>,
     shortfalls: Vec<ShortfallJson<'a>>,
     nearest: Vec<NearestJson<'a>>,
 }
@@ -87,6 +96,7 @@ struct DemandJson {
     transfer_size_bytes: u64,
     ops_per_s: f64,
     read_fraction: f64,
+    pattern: &'static str,
 }
 
 fn fraction(permille: u64) -> f64 {
@@ -99,6 +109,10 @@ fn need_json(need: &Need) -> NeedJson<'_> {
         transfer_size_bytes: d.transfer_bytes,
         ops_per_s: exported(d.ops_per_s()),
         read_fraction: fraction(d.read_permille),
+        pattern: match d.access {
+            Access::Sequential => "sequential",
+            Access::Random => "random",
+        },
     };
     fn part<'a>(part: &'a Part, demand: &dyn Fn(&Demand) -> DemandJson) -> PartJson<'a> {
         PartJson {
@@ -142,6 +156,8 @@ struct DesignJson<'a> {
     uses: Vec<UseJson>,
     cheaper: &'a str,
     notes: &'a [String],
+    doubtful: bool,
+    response_time_ns: Option<f64>,
     reasons: Vec<ReasonJson<'a>>,
 }
 
@@ -245,6 +261,8 @@ fn design(design: &Design) -> DesignJson<'_> {
         uses: design.uses.iter().map(use_json).collect(),
         cheaper: &design.cheaper,
         notes: &design.notes,
+        doubtful: design.doubtful,
+        response_time_ns: design.response.map(|r| exported(r.mean_ns)),
         reasons: all.map(reason).collect(),
     }
 }

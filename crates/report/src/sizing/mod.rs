@@ -28,17 +28,20 @@ pub struct Shown {
 pub fn sheet(need: &Need, verdict: &Verdict, assumptions: &[String], shown: Shown) -> Sheet {
     let title = format!("Sizing for {}", words::need(need));
     let mut sections = match verdict {
-        Verdict::Feasible(designs) => feasible(need, designs, shown),
+        Verdict::Feasible { designs, of_each } => feasible(need, designs, of_each, shown),
         Verdict::Infeasible(why) => vec![infeasible(why, shown)],
     };
     sections.push(assumed(assumptions));
     Sheet { title, sections }
 }
 
-fn feasible(need: &Need, designs: &[Design], shown: Shown) -> Vec<Section> {
+fn feasible(need: &Need, designs: &[Design], of_each: &[Design], shown: Shown) -> Vec<Section> {
     let some = &designs[..designs.len().min(shown.designs.max(1))];
     let mut blocks = vec![Block::Paragraph(words::verdict(&designs[0]))];
+    blocks.extend(words::without_doubt(designs).map(Block::Paragraph));
     blocks.push(Block::Table(table(some)));
+    let all = some.iter().chain(of_each);
+    blocks.extend(words::marks(all).map(Block::Paragraph));
     let more = designs.len() - some.len();
     if more > 0 {
         blocks.push(Block::Paragraph(format!(
@@ -47,6 +50,11 @@ fn feasible(need: &Need, designs: &[Design], shown: Shown) -> Vec<Section> {
             designs.len()
         )));
     }
+    blocks.push(Block::Paragraph(
+        "The cheapest of each level and kind of volume, whether it is among these or not:"
+            .to_owned(),
+    ));
+    blocks.push(Block::Table(table(of_each)));
     let mut sections = vec![Section {
         id: "designs",
         title: format!("Designs for {}", words::need(need)),
@@ -101,6 +109,7 @@ fn table(designs: &[Design]) -> Table {
             plain(design.limits().as_mib()),
             hosts,
             words::permille(design.spare_permille()),
+            words::response(design),
             design.cost.month().to_string(),
         ]
     };
@@ -114,6 +123,7 @@ fn table(designs: &[Design]) -> Table {
             Column::numbers("limits", "MiB/s"),
             Column::words("hosts"),
             Column::numbers("spare", ""),
+            Column::numbers("time", "ms"),
             Column::numbers("a month", ""),
         ],
         rows: designs.iter().enumerate().map(row).collect(),

@@ -3,9 +3,9 @@
 use sizing::design::{Design, Pool, Resource, Use};
 use sizing::need::{Need, Part};
 use sizing::shortfall::Shortfall;
-use units::{Bytes, thousands};
+use units::{Bytes, Nanos, thousands};
 
-use crate::number::plain;
+use crate::number::{NONE, ms, plain};
 
 /// Thousandths as percent.
 pub(super) fn permille(permille: u64) -> String {
@@ -77,6 +77,16 @@ pub(super) fn pool(pool: &Pool) -> String {
     format!("{}, {} QoS", pool.level, pool.qos.name())
 }
 
+/// The response time that is expected, in milliseconds; marked where the figures leave doubt.
+pub(super) fn response(design: &Design) -> String {
+    let mark = if design.doubtful { "?" } else { "" };
+    match &design.response {
+        Some(response) => format!("{}{mark}", ms(response.mean_ns)),
+        None if design.hosts.is_some() => format!("more{mark}"),
+        None => NONE.to_owned(),
+    }
+}
+
 /// What to buy, in a sentence or two.
 pub(super) fn verdict(design: &Design) -> String {
     let bound = match design.binding() {
@@ -99,6 +109,32 @@ pub(super) fn verdict(design: &Design) -> String {
     )
 }
 
+/// Which design the figures leave no doubt of, where they do of the cheapest.
+pub(super) fn without_doubt(designs: &[Design]) -> Option<String> {
+    if !designs[0].doubtful {
+        return None;
+    }
+    let sure = designs.iter().position(|design| !design.doubtful);
+    Some(match sure {
+        Some(place) => format!(
+            "Whether its volumes can do it is in doubt: that is their limit, not what they \
+             were measured to do. The cheapest without that doubt is design {}: {}, {} a month.",
+            place + 1,
+            name(&designs[place]),
+            designs[place].cost.month()
+        ),
+        None => "Whether volumes can do it is in doubt with every design.".to_owned(),
+    })
+}
+
+/// What the marks in a table mean, if there are any.
+pub(super) fn marks<'a>(mut designs: impl Iterator<Item = &'a Design>) -> Option<String> {
+    let words = "time: mean response time at the wanted throughput, as the model of `predict` \
+                 expects it; `?`: published figures lead to less than is wanted of the volumes; more: the \
+                 model does not reach the throughput.";
+    designs.any(|design| design.doubtful || design.response.is_some()).then(|| words.to_owned())
+}
+
 /// A design in points.
 pub(super) fn facts(design: &Design) -> Vec<String> {
     let mut points = Vec::new();
@@ -118,6 +154,14 @@ pub(super) fn facts(design: &Design) -> Vec<String> {
             hosts.vcpu,
             counted(hosts.connections, "connection"),
             counted(hosts.endpoints, "endpoint"),
+        ));
+    }
+    if let Some(response) = &design.response {
+        points.push(format!(
+            "mean response time at that throughput, as the model expects it: {}, with {} \
+             operations outstanding",
+            Nanos(response.mean_ns),
+            thousands(response.outstanding.round() as u64)
         ));
     }
     let decides = design.decides.name();
