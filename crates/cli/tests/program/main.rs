@@ -32,3 +32,4 @@ mod verifying;
 mod volumes;
 #[path = "../../../rvtools/tests/workbooks/mod.rs"]
 mod workbooks;
+mod wire_truth;
