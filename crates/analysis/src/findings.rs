@@ -4,6 +4,7 @@ use metrics::run_record::{ExperimentRecord, Outcome};
 use workload::plan::{EngineChoice, Plan, Step, TargetSpec};
 use workload::search::{Search, SearchMethod};
 
+use crate::bottleneck::explain;
 use crate::bottleneck::known::CPU_COUNT;
 use crate::bottleneck::{self, Known, LimitFinding};
 use crate::curve::{self, Curve};
@@ -114,13 +115,16 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
             bottleneck::doubt_for_cache(found, &cached.explain().seen);
         }
     }
+    let is_changed =
+        |point: &LoadPoint| record.plan.searches().any(|search| explain::is_changed(search, point));
+    bottleneck::without_evidence(&mut limits, &load_points, is_changed);
     let tune = tune(&record.plan, &load_points, &limits);
     if let Some(tune) = &tune {
         sightings.retain(|sighting| relevance::is_relevant(tune, sighting));
     }
     let warnings = warnings::group(sightings);
     Findings {
-        summary: summary::summary(&load_points, &curves, &warnings),
+        summary: summary::summary(&load_points, &curves, &warnings, is_changed),
         id: record.id.clone(),
         name: record.plan.name.clone(),
         source: record.plan.source.clone(),

@@ -67,8 +67,15 @@ pub struct Doubt {
 }
 
 /// The summary of an experiment's findings.
-pub fn summary(load_points: &[LoadPoint], curves: &[Curve], warnings: &[WarningGroup]) -> Summary {
-    let best = best_of_each_variant(load_points, curves);
+///
+/// * `is_evidence`: a load point that was measured to tell something of another, and is no answer
+pub fn summary(
+    load_points: &[LoadPoint],
+    curves: &[Curve],
+    warnings: &[WarningGroup],
+    is_evidence: impl Fn(&LoadPoint) -> bool,
+) -> Summary {
+    let best = best_of_each_variant(load_points, curves, is_evidence);
     let shown = best.iter().take(CURVES_MAX);
     let summaries: Vec<CurveSummary> =
         shown.filter_map(|place| of_curve(*place, &curves[*place], load_points)).collect();
@@ -80,7 +87,11 @@ pub fn summary(load_points: &[LoadPoint], curves: &[Curve], warnings: &[WarningG
 }
 
 /// Places of curves: of those of one variant the one with the largest rate.
-fn best_of_each_variant(load_points: &[LoadPoint], curves: &[Curve]) -> Vec<usize> {
+fn best_of_each_variant(
+    load_points: &[LoadPoint],
+    curves: &[Curve],
+    is_evidence: impl Fn(&LoadPoint) -> bool,
+) -> Vec<usize> {
     let most = |curve: &Curve| -> Option<(usize, f64)> {
         let point = curve.points.get(curve.most?)?;
         let rate = load_points[point.load_point].merged.total.data.achieved_rate?;
@@ -89,6 +100,9 @@ fn best_of_each_variant(load_points: &[LoadPoint], curves: &[Curve]) -> Vec<usiz
     let mut best: Vec<(&str, usize, f64)> = Vec::new();
     for (place, curve) in curves.iter().enumerate() {
         let Some((load_point, rate)) = most(curve) else { continue };
+        if is_evidence(&load_points[load_point]) {
+            continue;
+        }
         let variant = load_points[load_point].variant.as_str();
         match best.iter_mut().find(|(name, _, _)| *name == variant) {
             Some(held) if held.2 < rate => *held = (variant, place, rate),

@@ -5,6 +5,7 @@
 
 use workload::pattern::AccessPattern;
 use workload::plan::{Run, Stream, WeightedSize};
+use workload::search::{Search, SearchMethod};
 
 use crate::load_point::LoadPoint;
 use crate::work::Order;
@@ -90,6 +91,16 @@ pub fn next(template: &Run, may: May, done: &[LoadPoint], known: &Known) -> Opti
     }
     None
 }
+
+/// Whether a load point is evidence of such a search and not the workload itself: something besides
+/// the queue depth was changed for it.
+pub(crate) fn is_changed(search: &Search, point: &LoadPoint) -> bool {
+    matches!(search.method, SearchMethod::Scale(_))
+        && point.runs.iter().any(|run| search.owns(run.index))
+        && point.parameters.iter().any(|(key, _)| key != QUEUE_DEPTH)
+}
+
+const QUEUE_DEPTH: &str = "queue_depth";
 
 /// A run that needs as much as the largest of the experiments of `template`: connections, threads,
 /// memory for the transfers that are outstanding.
@@ -194,6 +205,6 @@ fn at_depth(template: &Run, settings: &[(String, String)], queue_depth: u64) -> 
     for stream in &mut run.streams {
         stream.queue_depth = u32::try_from(queue_depth).unwrap_or(u32::MAX);
     }
-    run.parameters.push(("queue_depth".to_owned(), queue_depth.to_string()));
+    run.parameters.push((QUEUE_DEPTH.to_owned(), queue_depth.to_string()));
     run
 }

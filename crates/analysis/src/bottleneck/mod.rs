@@ -175,6 +175,27 @@ pub fn limits(load_points: &[LoadPoint], known: &Known) -> Vec<LimitFinding> {
     groups.iter().filter(worth).map(|group| finding(group, &groups, load_points, known)).collect()
 }
 
+/// Leaves out what limits a load point that was only changed for evidence, where that is unknown or
+/// the same as what limits the workload itself.
+pub(crate) fn without_evidence(
+    found: &mut Vec<LimitFinding>,
+    load_points: &[LoadPoint],
+    is_changed: impl Fn(&LoadPoint) -> bool,
+) {
+    let of_workload: Vec<(String, Limit)> = found
+        .iter()
+        .filter(|one| !is_changed(&load_points[one.at]))
+        .map(|one| (load_points[one.at].variant.clone(), one.limit))
+        .collect();
+    found.retain(|one| {
+        let point = &load_points[one.at];
+        let same = |(variant, limit): &(String, Limit)| {
+            *variant == point.variant && (*limit == one.limit || one.limit == Limit::Unknown)
+        };
+        !is_changed(point) || !of_workload.iter().any(same)
+    });
+}
+
 /// Takes back what was said of the storage, or of the way to it, by a rate that a cache of this
 /// host made.
 ///

@@ -61,6 +61,13 @@ fn more_connections_tell_the_limit_of_each_from_that_of_the_volume() {
     let over_one = explained(&place, &[&url]);
     assert_eq!(over_one["limits"][0]["limit"], "network_flow", "{over_one:#}");
     assert_eq!(over_one["searches"][0]["ended"], "explained");
+    // What was changed is evidence for what was asked, and no finding or summary of its own.
+    assert_eq!(over_one["limits"].as_array().map(Vec::len), Some(1), "{:#}", over_one["limits"]);
+    let table = place.ok(&["show", "last"]);
+    let short = table.split("\nIn short\n").nth(1).expect("there is a summary");
+    let short = short.split("\nWhat limits it\n").next().expect("something stands before");
+    assert!(short.contains("- large: "), "{short}");
+    assert!(!short.contains("run.nconnect"), "{short}");
     let evidence = over_one["limits"][0]["evidence"].to_string();
     assert!(evidence.contains("4 times the connections give"), "{evidence}");
     let points = over_one["load_points"].as_array().expect("there are load points");

@@ -30,6 +30,6 @@ mod size;
 mod tune;
 mod verifying;
 mod volumes;
+mod wire_truth;
 #[path = "../../../rvtools/tests/workbooks/mod.rs"]
 mod workbooks;
-mod wire_truth;
