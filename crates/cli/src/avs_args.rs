@@ -52,6 +52,16 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) transfer_size: Bytes,
 
+    /// Share of reads among all operations.
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value = "70%",
+        value_parser = share,
+        help_heading = LOAD
+    )]
+    pub(crate) read: Percent,
+
     /// Machines in which power states count.
     #[arg(
         long,
@@ -272,7 +282,10 @@ fn region(name: &str) -> Result<String, String> {
 
 /// `there is no host AV36Q; was AV36P meant? There are …`
 fn unknown(what: &str, name: &str, names: &[&str]) -> String {
-    let meant = nearest(name, names.iter().copied());
+    let lower: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let meant = nearest(name, lower.iter().map(String::as_str))
+        .and_then(|found| lower.iter().position(|name| name == found))
+        .map(|at| names[at]);
     let meant = meant.map_or(String::new(), |name| format!(" was `{name}` meant?"));
     format!("there is no such {what};{meant} there are {}", names.join(", "))
 }

@@ -1,12 +1,11 @@
-//! Azure VMware Solution: hosts, storage policies, limits, and what its datastores gave when they
-//! were measured; from `data/avs.toml`.
+//! Azure VMware Solution: hosts, storage policies, limits and what is planned with, from
+//! `data/avs.toml`. What its datastores gave when they were measured is in `data/published.toml`.
 //!
 //! Not for: prices of hosts, which no document that we have states, nor for how many are needed.
 
 use crate::catalog::{CatalogError, Row, rows};
 use crate::reason::RowRef;
 use crate::row::{Dimension, Origin, Status};
-use crate::throughput::KibPerSec;
 
 const FILE: &str = "avs.toml";
 /// The rows that the product goes by.
@@ -38,21 +37,6 @@ pub struct Policy {
     pub data: u64,
     /// Hosts that a cluster needs for it.
     pub hosts_min: u64,
-    /// Where from.
-    pub origin: Origin,
-}
-
-/// What was measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Measured {
-    /// Hosts.
-    pub hosts: u64,
-    /// Datastores that each of them had.
-    pub datastores: u64,
-    /// Random operations of 8 KiB per second, all together.
-    pub ops_per_s: u64,
-    /// Sequential throughput at 64 KiB, all together; `None` where it is not stated.
-    pub throughput: Option<KibPerSec>,
     /// Where from.
     pub origin: Origin,
 }
@@ -130,8 +114,6 @@ pub struct Avs {
     pub policies: Vec<Policy>,
     /// Limits.
     pub limits: Vec<LimitRow>,
-    /// Measurements.
-    pub measured: Vec<Measured>,
 }
 
 impl Avs {
@@ -219,18 +201,6 @@ impl Avs {
                 let origin = row.origin()?;
                 self.limits.push(LimitRow { name, value, origin });
             }
-            "measured" => {
-                unit(row, "MiB/s")?;
-                let throughput = KibPerSec::from_mib(row.number("throughput")?);
-                let throughput = throughput.ok_or("`throughput` is too large")?;
-                self.measured.push(Measured {
-                    hosts: above_0(row, "hosts")?,
-                    datastores: above_0(row, "datastores")?,
-                    ops_per_s: above_0(row, "ops_per_s")?,
-                    throughput: (throughput.get() > 0).then_some(throughput),
-                    origin: row.origin()?,
-                });
-            }
             _ => return Err("an unknown table".to_owned()),
         }
         Ok(())
@@ -253,14 +223,6 @@ impl Policy {
     /// Its row.
     pub fn row(&self) -> RowRef {
         RowRef::new(FILE, format!("policy {}", self.name), &self.origin)
-    }
-}
-
-impl Measured {
-    /// Its row.
-    pub fn row(&self) -> RowRef {
-        let row = format!("measured {} hosts {} datastores", self.hosts, self.datastores);
-        RowRef::new(FILE, row, &self.origin)
     }
 }
 
@@ -303,7 +265,6 @@ mod tests {
         assert_eq!(avs.limit(AvsLimit::MachineThroughputPerDatastore), 1700 * 1024);
         let raid6 = avs.policy("raid6").unwrap();
         assert_eq!((raid6.data, raid6.parts, raid6.hosts_min), (2, 3, 6));
-        assert_eq!(avs.measured.len(), 5);
         assert_eq!(avs.limit_row(AvsLimit::VsanUsedMax).row, "limit vsan_used_max");
         assert!(avs.hosts.iter().any(|host| host.origin.status == Status::Superseded));
     }

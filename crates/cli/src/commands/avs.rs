@@ -7,7 +7,9 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use cloud::avs::Avs;
 use cloud::catalog::Catalog;
+use cloud::figure;
 use cloud::price::Prices;
+use predict::Parameters;
 use report::avs::{Source, sheet};
 use rvtools::inventory::{Host, Inventory};
 use rvtools::{NamedBytes, is_table_of_a_set};
@@ -29,7 +31,13 @@ pub(crate) fn run(arguments: &AvsArguments) -> Outcome {
     let machines = machines(&inventory, arguments)?;
     let ask = ask(&inventory, arguments);
     let (avs, catalog, prices) = (Avs::embedded(), Catalog::embedded(), Prices::embedded());
-    let facts = Facts { avs: &avs, catalog: &catalog, prices: prices.storage(&arguments.region) };
+    let parameters = Parameters::calibrated(&figure::all());
+    let facts = Facts {
+        avs: &avs,
+        catalog: &catalog,
+        parameters: &parameters,
+        prices: prices.storage(&arguments.region),
+    };
     let sizing = size(&machines, &ask, &facts).map_err(Failure::input)?;
     let source = source(&files, inventory, arguments);
     show(&sizing, &source, arguments)?;
@@ -157,6 +165,7 @@ fn ask(inventory: &Inventory, arguments: &AvsArguments) -> Ask {
         ops_per_machine: arguments.iops_per_vm,
         bytes_per_s_per_machine: arguments.throughput_per_vm,
         transfer_bytes: arguments.transfer_size.get(),
+        read_permille: u64::from(arguments.read.permille()),
     }
 }
 

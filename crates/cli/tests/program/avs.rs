@@ -73,6 +73,70 @@ fn two_thousand_machines_are_each_placed_once() {
 }
 
 #[test]
+fn a_csv_set_with_loads_of_live_optics_gives_a_page_and_markdown() {
+    let place = Place::new();
+    let set = place.path().join("set");
+    std::fs::create_dir(&set).expect("make a directory");
+    let machine = |name| Vm { name, in_use_mib: 12 << 20, ..Vm::default() };
+    let machines = [machine("a, <b>"), machine("c"), machine("d")];
+    let file = |name: &str, text: String| std::fs::write(set.join(name), text).expect("write");
+    file("RVTools_tabvInfo.csv", info(&machines).csv(';'));
+    file("RVTools_tabvHost.csv", hosts(1, 32, 64).csv(';'));
+    file("RVTools_tabvNIC.csv", "Host;Port\nesx1;1\n".to_owned());
+    let load = Table::new("VM Performance", &["VM Name", "Peak IOPS", "Max KB/sec"])
+        .row(&["a, <b>", "100000", "2048000"]);
+    std::fs::write(place.path().join("live.xlsx"), workbook(&[load])).expect("write");
+    let arguments =
+        ["avs", "--rvtools", "set", "--live-optics", "live.xlsx", "--region", "westeurope"];
+    for (name, wanted) in [("a.html", "<title>Azure VMware"), ("a.md", "# Azure VMware Solution")] {
+        let shown = place.ok(&[&arguments[..], &["--report", name]].concat());
+        assert!(shown.contains("a, <b> (row 2): stripe its disks over 2 datastores."), "{shown}");
+        let page = std::fs::read_to_string(place.path().join(name)).expect("read the page");
+        assert!(page.contains(wanted) && !page.contains("<b>"), "{name}");
+    }
+    let placement = [&arguments[..], &["--placement", "p.csv", "--on-vsan", "nothing"]].concat();
+    place.ok(&placement);
+    let lines = std::fs::read_to_string(place.path().join("p.csv")).expect("read the placement");
+    assert_eq!(lines.matches("\"a, <b>\",2,").count(), 2, "{lines}");
+}
+
+#[test]
+fn what_is_not_possible_as_asked_ends_with_1_and_says_by_how_much() {
+    let place = Place::new();
+    let arguments = ["--datastores", "1", "--iops-per-vm", "70000", "--on-vsan", "nothing"];
+    let ended = avs(&place, &small(), &arguments);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stdout.contains("No design with datastores on Azure NetApp Files is possible"));
+    let words = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("1 datastores are 1 too few for the load."), "{words}");
+}
+
+#[test]
+fn mistyped_arguments_are_refused_with_the_closest() {
+    let place = Place::new();
+    for (arguments, said) in [
+        (["--host", "AV36Q"], "was `AV36` meant?"),
+        (["--policy", "raid-5"], "was `raid5` meant?"),
+        (["--region", "eastuss"], "was `eastus` meant?"),
+        (["--host-price", "5000"], "`5000/month`"),
+        (["--dedup", "0.5"], "a factor from `1` to `10`"),
+        (["--report", "page.pdf"], "a report is .html or .md"),
+        (["--memory", "consumed"], "no sheet vMemory"),
+        (["--iops-per-vm=-5", "--json"], "wanted a rate"),
+    ] {
+        let ended = avs(&place, &small(), &arguments);
+        assert_eq!(ended.code, Some(2), "{said}: {ended:?}");
+        let words = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(said), "{said}: {words}");
+    }
+    let ended = place.run(&["avs", "--rvtools", "nowhere.xlsx"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("read nowhere.xlsx"));
+    let ended = place.run(&["avs", "--rvtools", "target"]);
+    assert!(ended.stderr.contains("no CSV file of RVTools in it"), "{}", ended.stderr);
+}
+
+#[test]
 fn wrong_exports_are_refused_with_what_where_and_remedy() {
     let place = Place::new();
     let negative = info(&[Vm::default()]).csv(',').replace(",51200,", ",-51200,");

@@ -55,6 +55,7 @@ pub(super) fn designs(sizing: &Sizing) -> Vec<Block> {
         if has_total {
             row.push(money(design.month(), design));
             row.push(match sizing.saving(design).month {
+                _ if at == 0 => NONE.to_owned(),
                 Some((amount, Verdict::Less)) if design.is_possible() => amount.to_string(),
                 Some((amount, Verdict::More)) if design.is_possible() => format!("-{amount}"),
                 _ => NONE.to_owned(),

@@ -3,6 +3,7 @@
 use cloud::avs::{Avs, Host, Policy};
 use cloud::catalog::Catalog;
 use cloud::price::{StoragePrices, Usd};
+use predict::Parameters;
 
 use crate::avs::machine::Power;
 
@@ -40,6 +41,8 @@ pub struct Ask {
     pub bytes_per_s_per_machine: Option<u64>,
     /// Bytes of one operation, where operations are known and throughput is not.
     pub transfer_bytes: u64,
+    /// The share of reads among all operations, in thousandths.
+    pub read_permille: u64,
 }
 
 /// What stays on vSAN.
@@ -70,6 +73,8 @@ pub struct Facts<'a> {
     pub avs: &'a Avs,
     /// About pools and volumes.
     pub catalog: &'a Catalog,
+    /// What connections, hosts, endpoints and volumes were found to give.
+    pub parameters: &'a Parameters,
     /// List prices of the region; `None` where it is not known or not asked for.
     pub prices: Option<&'a StoragePrices>,
 }

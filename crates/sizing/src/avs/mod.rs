@@ -11,10 +11,14 @@
 //! [`design`] (all together).
 
 pub mod ask;
+mod assumptions;
 pub mod design;
+mod files;
+mod filling;
 pub mod flows;
 pub mod hosts;
 pub mod machine;
+mod mix;
 pub mod placement;
 pub mod pool;
 pub mod spread;

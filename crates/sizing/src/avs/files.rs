@@ -1,0 +1,188 @@
+//! One design with datastores on files: what stays on vSAN, how many datastores, which pool has
+//! which machines.
+
+use cloud::avs::AvsLimit;
+use cloud::price::Usd;
+use cloud::reason::Reason;
+use cloud::service_level::ServiceLevel;
+use units::Bytes;
+
+use crate::avs::ask::{Ask, Facts, OnVsan};
+use crate::avs::counted;
+use crate::avs::design::{Design, Lack, with_hosts};
+use crate::avs::filling::fill;
+use crate::avs::flows::{self, Load};
+use crate::avs::hosts::Hosts;
+use crate::avs::machine::{Chosen, Selection};
+use crate::avs::mix::split;
+use crate::avs::spread;
+
+/// What is on files, and on vSAN beside it.
+struct Parted {
+    design: Design,
+    /// Places among the machines that count.
+    on_files: Vec<usize>,
+}
+
+fn part(selection: &Selection, needed: &Hosts, ask: &Ask, facts: &Facts<'_>) -> Parted {
+    let mut count = needed.for_compute();
+    if ask.on_vsan == OnVsan::Coldest {
+        count = count.max(needed.least_by_policy);
+    }
+    let mut design = with_hosts(ask.hosts.unwrap_or(count), ask, facts);
+    if design.hosts < count {
+        let text = format!("{} hosts are {} too few", design.hosts, count - design.hosts);
+        design.lacks.push(Lack { reason: Reason::asked(text) });
+    }
+    let machines = &selection.machines;
+    let mut order: Vec<usize> = (0..machines.len()).collect();
+    if ask.on_vsan == OnVsan::Coldest {
+        order.sort_by(|&one, &other| colder(&machines[one], &machines[other]));
+        let mut rest = design.vsan_usable.get();
+        for &at in &order {
+            let stored = machines[at].storage.get();
+            if stored <= rest && spread::datastores(&machines[at], facts.avs) == 1 {
+                rest -= stored;
+                design.on_vsan.push(at);
+            }
+        }
+        design.on_vsan.sort_unstable();
+    }
+    let on_files = (0..machines.len()).filter(|at| design.on_vsan.binary_search(at).is_err());
+    let on_files: Vec<usize> = on_files.collect();
+    let stored = design.on_vsan.iter().map(|&at| machines[at].storage.get());
+    design.vsan_stored = Bytes::new(stored.fold(0, u64::saturating_add));
+    if ask.on_vsan == OnVsan::Coldest {
+        let text = format!(
+            "vSAN of {} can hold {}: {} with the least load for their size, {} together, stay \
+             there",
+            counted(design.hosts, "host"),
+            design.vsan_usable,
+            counted(design.on_vsan.len() as u64, "machine"),
+            design.vsan_stored
+        );
+        let rows = [ask.host.row(), ask.policy.row(), facts.avs.limit_row(AvsLimit::VsanUsedMax)];
+        design.reasons.push(Reason::from_rows(text, rows));
+    }
+    Parted { design, on_files }
+}
+
+/// Less load for its size first; of equal ones the larger, so that few fill vSAN.
+pub(crate) fn colder(one: &Chosen, other: &Chosen) -> std::cmp::Ordering {
+    let load = |machine: &Chosen| u128::from(machine.bytes_per_s.unwrap_or(0));
+    let size = |machine: &Chosen| u128::from(machine.storage.get().max(1));
+    (load(one) * size(other))
+        .cmp(&(load(other) * size(one)))
+        .then(other.storage.cmp(&one.storage))
+        .then(one.row.cmp(&other.row))
+}
+
+/// One pool of each of the levels; with two, the machines with the most load for their size are on
+/// the first.
+pub(crate) fn on_files(
+    levels: &[ServiceLevel],
+    selection: &Selection,
+    needed: &Hosts,
+    ask: &Ask,
+    facts: &Facts<'_>,
+) -> Design {
+    let Parted { mut design, on_files } = part(selection, needed, ask, facts);
+    design.levels = levels.to_vec();
+    design.files_month = facts.prices.map(|_| Usd::ZERO);
+    if on_files.is_empty() {
+        let text = "vSAN of the hosts that processors and memory need holds everything";
+        design.reasons.push(Reason::asked(text));
+        return design;
+    }
+    let groups = match levels {
+        [_] => vec![on_files],
+        _ => {
+            let (hot, cold) = split(on_files, levels, selection, ask, facts);
+            vec![hot, cold]
+        }
+    };
+    let all = groups.concat();
+    let count = match datastore_count(&all, groups.len() as u64, &mut design, selection, ask, facts)
+    {
+        Ok(count) => count,
+        Err(reason) => {
+            design.lacks.push(Lack { reason });
+            facts.avs.limit(AvsLimit::DatastoresRecommended)
+        }
+    };
+    let shares = shares(count, &groups, selection);
+    for ((level, group), share) in levels.iter().zip(&groups).zip(shares) {
+        if let Err(reason) = fill(*level, group, share, &mut design, selection, ask, facts) {
+            design.lacks.push(Lack { reason });
+        }
+    }
+    let total = design.datastores.len() as u64;
+    let default = facts.avs.limit(AvsLimit::DatastoresDefault);
+    if total > default {
+        let text = format!("{total} datastores: above {default} a support request is needed");
+        let rows = [facts.avs.limit_row(AvsLimit::DatastoresDefault)];
+        design.reasons.push(Reason::from_rows(text, rows));
+    }
+    design
+}
+
+/// How many datastores: asked for, or the largest of what is recommended and what is needed.
+fn datastore_count(
+    machines: &[usize],
+    least: u64,
+    design: &mut Design,
+    selection: &Selection,
+    ask: &Ask,
+    facts: &Facts<'_>,
+) -> Result<u64, Reason> {
+    let avs = facts.avs;
+    let sum = |number: fn(&Chosen) -> Option<u64>| {
+        let known = machines.iter().filter_map(|&at| number(&selection.machines[at]));
+        known.fold(None, |sum: Option<u64>, more| Some(sum.unwrap_or(0).saturating_add(more)))
+    };
+    let load = Load {
+        ops_per_s: sum(|machine| machine.ops_per_s),
+        bytes_per_s: sum(|machine| machine.bytes_per_s),
+        read_permille: ask.read_permille,
+    };
+    let most = avs.limit(AvsLimit::DatastoresMax);
+    let carried = flows::datastores_for(design.hosts, load, most, facts.parameters)?;
+    design.reasons.extend(carried.reasons);
+    let spread = machines.iter().map(|&at| spread::datastores(&selection.machines[at], avs));
+    let by_spread = spread.max().unwrap_or(1);
+    let recommended = avs.limit(AvsLimit::DatastoresRecommended);
+    let needed = carried.datastores.max(by_spread).max(least);
+    match ask.datastores {
+        Some(asked) if asked < needed => Err(Reason::asked(format!(
+            "{asked} datastores are {} too few for the load",
+            needed - asked
+        ))),
+        Some(asked) => Ok(asked),
+        None => {
+            let text = format!(
+                "at least {recommended} datastores: each is one connection from each host, and \
+                 four carried what one cannot"
+            );
+            let rows = [avs.limit_row(AvsLimit::DatastoresRecommended)];
+            design.reasons.push(Reason::from_rows(text, rows));
+            Ok(needed.max(recommended))
+        }
+    }
+}
+
+/// Datastores of each group, by its share of what is stored; each has one at least.
+fn shares(count: u64, groups: &[Vec<usize>], selection: &Selection) -> Vec<u64> {
+    let stored = |group: &Vec<usize>| -> u128 {
+        group.iter().map(|&at| u128::from(selection.machines[at].storage.get())).sum()
+    };
+    match groups {
+        [hot, cold] => {
+            let (hot, cold) = (stored(hot), stored(cold));
+            // To the nearest whole number.
+            let twice = u128::from(count) * hot * 2 / (hot + cold).max(1);
+            let hot = u64::try_from(twice.div_ceil(2)).unwrap_or(count).clamp(1, count.max(2) - 1);
+            vec![hot, count.max(2) - hot]
+        }
+        _ => vec![count],
+    }
+}

@@ -1,0 +1,204 @@
+//! Machines on the datastores of one pool, and what the pool and its datastores are.
+
+use cloud::avs::AvsLimit;
+use cloud::reason::Reason;
+use cloud::row::LimitName;
+use cloud::service_level::{ServiceLevel, VolumeKind};
+use units::{Bytes, thousands};
+
+use crate::avs::ask::{Ask, Facts};
+use crate::avs::counted;
+use crate::avs::design::{Datastore, Design};
+use crate::avs::machine::Selection;
+use crate::avs::placement::{Item, Placement, place};
+use crate::avs::pool::{ceiling_mib_per_s, pool};
+use crate::avs::spread;
+
+/// Machines on the datastores of one pool; more datastores where they do not fit.
+pub(crate) fn fill(
+    level: ServiceLevel,
+    group: &[usize],
+    count: u64,
+    design: &mut Design,
+    selection: &Selection,
+    ask: &Ask,
+    facts: &Facts<'_>,
+) -> Result<(), Reason> {
+    let headroom = headroom(ask, facts);
+    let largest = facts.catalog.limit(LimitName::RegularVolumeSizeMax);
+    let largest = ask.datastore_gib_max.map_or(largest, |asked| asked.min(largest));
+    let stored_max = u128::from(largest) * (1 << 30) * 100 / u128::from(100 + headroom);
+    let stored_max = u64::try_from(stored_max).unwrap_or(u64::MAX);
+    let ceiling = ceiling_mib_per_s(level, facts);
+    let items = items(group, selection, facts);
+    // A datastore without a machine is good for nothing.
+    let count = match ask.datastores {
+        Some(_) => count,
+        None => count.min(items.len() as u64),
+    };
+    let most = match ask.datastores {
+        Some(_) => count,
+        None => facts.avs.limit(AvsLimit::DatastoresMax),
+    };
+    let enough = |placement: &Placement| {
+        placement.bins.iter().all(|bin| bin.load.div_ceil(1 << 20) <= ceiling)
+    };
+    let start = least_count(&items, stored_max, ceiling).max(count);
+    let placed = (start..=most).find_map(|count| {
+        let count = usize::try_from(count).ok()?;
+        place(&items, count, stored_max).filter(enough)
+    });
+    let Some(placement) = placed else {
+        return Err(cannot_place(&items, level, start.max(most), stored_max, ceiling, facts));
+    };
+    buy(level, &items, &placement, headroom, design, facts)
+}
+
+/// Fewer datastores than this cannot hold or carry the items, however they are placed.
+fn least_count(items: &[Item], stored_max: u64, ceiling_mib_per_s: u64) -> u64 {
+    let stored: u128 = items.iter().map(|item| u128::from(item.stored)).sum();
+    let load: u128 = items.iter().map(|item| u128::from(item.load)).sum();
+    let ceiling = u128::from(ceiling_mib_per_s) * (1 << 20);
+    let count = stored.div_ceil(u128::from(stored_max).max(1)).max(load.div_ceil(ceiling.max(1)));
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+fn cannot_place(
+    items: &[Item],
+    level: ServiceLevel,
+    count: u64,
+    stored_max: u64,
+    ceiling: u64,
+    facts: &Facts<'_>,
+) -> Reason {
+    let largest = items.iter().map(|item| item.stored).max().unwrap_or(0);
+    let busiest = items.iter().map(|item| item.load.div_ceil(1 << 20)).max().unwrap_or(0);
+    let row = facts.catalog.limit_row(LimitName::RegularVolumeSizeMax);
+    if largest > stored_max {
+        let text = format!(
+            "a machine stores {}, {} more than a datastore has room for",
+            Bytes::new(largest),
+            Bytes::new(largest - stored_max)
+        );
+        return Reason::from_rows(text, [row]);
+    }
+    let ceiling_row = facts.catalog.ceiling_row(level, VolumeKind::Regular);
+    if busiest > ceiling {
+        let text = format!(
+            "a machine moves {} MiB/s, {} MiB/s more than a {level} volume can",
+            thousands(busiest),
+            thousands(busiest - ceiling)
+        );
+        return Reason::from_rows(text, ceiling_row);
+    }
+    let least = least_count(items, stored_max, ceiling);
+    let text = format!(
+        "at least {} {level} datastores are needed for capacity and throughput, and {} are to be",
+        thousands(least),
+        thousands(count)
+    );
+    Reason::from_rows(text, ceiling_row.into_iter().chain([row]))
+}
+
+/// The pool and datastores of a placement.
+fn buy(
+    level: ServiceLevel,
+    items: &[Item],
+    placement: &Placement,
+    headroom: u64,
+    design: &mut Design,
+    facts: &Facts<'_>,
+) -> Result<(), Reason> {
+    let least = facts.catalog.limit(LimitName::RegularVolumeSizeMin);
+    let quota = |stored: u64| {
+        let wanted = u128::from(stored) * u128::from(100 + headroom);
+        let gib = wanted.div_ceil(100 * (1 << 30));
+        u64::try_from(gib).unwrap_or(u64::MAX).max(least)
+    };
+    let knows_load = items.iter().any(|item| item.load > 0);
+    let needs: Vec<u64> = match knows_load {
+        true => placement.bins.iter().map(|bin| bin.load.div_ceil(1 << 20).max(1)).collect(),
+        false => Vec::new(),
+    };
+    let quota_gib = placement.bins.iter().map(|bin| quota(bin.stored)).sum();
+    let wanted = knows_load.then(|| needs.iter().sum::<u64>());
+    let pool = pool(level, quota_gib, wanted, facts)?;
+    let ceiling = ceiling_mib_per_s(level, facts);
+    let has = pool.throughput.get() / 1024;
+    for (at, bin) in placement.bins.iter().enumerate() {
+        let quota_gib = quota(bin.stored);
+        let mib_per_s = match (wanted, facts.catalog.level(level).throughput) {
+            // What the pool has beyond what is needed is given in the same proportions.
+            (Some(wanted), _) => has * needs[at] / wanted.max(1),
+            (None, Some(rate)) => rate.limit(quota_gib).get() / 1024,
+            (None, None) => has / placement.bins.len() as u64,
+        };
+        let machines = bin.items.iter().map(|&place| {
+            let item = &items[place];
+            let parts = items.iter().filter(|other| other.machine == item.machine).count();
+            (item.machine, item.part + 1, parts as u64)
+        });
+        design.datastores.push(Datastore {
+            name: format!("{level}-{}", at + 1),
+            level,
+            quota_gib,
+            mib_per_s: mib_per_s.min(ceiling),
+            machines: machines.collect(),
+            stored: Bytes::new(bin.stored),
+            load_bytes_per_s: bin.load,
+        });
+    }
+    design.reasons.push(fullness(level, placement, headroom, facts));
+    design.reasons.extend(pool.reasons.iter().cloned());
+    design.files_month = design.files_month.zip(pool.month).map(|(sum, more)| sum + more);
+    design.pools.push(pool);
+    Ok(())
+}
+
+/// How even a placement is, beside what nobody could do better.
+fn fullness(
+    level: ServiceLevel,
+    placement: &Placement,
+    headroom: u64,
+    facts: &Facts<'_>,
+) -> Reason {
+    let stored = placement.bins.iter().map(|bin| bin.stored).max().unwrap_or(0);
+    let load = placement.bins.iter().map(|bin| bin.load).max().unwrap_or(0);
+    let mut text = format!(
+        "{level}: {}; the fullest stores {} (no placement less than {}), with {headroom} \
+         % beside it for snapshots",
+        counted(placement.bins.len() as u64, "datastore"),
+        Bytes::new(stored),
+        Bytes::new(placement.stored_bound)
+    );
+    if load > 0 {
+        text.push_str(&format!(
+            "; the busiest moves {} (no placement less than {})",
+            spread::mib_per_s(load),
+            spread::mib_per_s(placement.load_bound)
+        ));
+    }
+    Reason::from_rows(text, [facts.avs.limit_row(AvsLimit::DatastoreHeadroom)])
+}
+
+/// Machines, those that are to be spread in equal parts.
+fn items(group: &[usize], selection: &Selection, facts: &Facts<'_>) -> Vec<Item> {
+    let mut items = Vec::new();
+    for &at in group {
+        let machine = &selection.machines[at];
+        let parts = spread::datastores(machine, facts.avs);
+        for part in 0..parts {
+            items.push(Item {
+                machine: at,
+                part,
+                stored: machine.storage.get().div_ceil(parts),
+                load: machine.bytes_per_s.unwrap_or(0).div_ceil(parts),
+            });
+        }
+    }
+    items
+}
+
+pub(crate) fn headroom(ask: &Ask, facts: &Facts<'_>) -> u64 {
+    ask.headroom_percent.unwrap_or_else(|| facts.avs.limit(AvsLimit::DatastoreHeadroom))
+}

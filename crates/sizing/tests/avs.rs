@@ -1,0 +1,360 @@
+//! Sizing of Azure VMware Solution: the hand formula to the digit, designs that hold when somebody
+//! else looks, and what is said of what cannot be.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use cloud::avs::{Avs, AvsLimit};
+use cloud::catalog::Catalog;
+use cloud::figure;
+use cloud::price::{Prices, Usd};
+use cloud::row::LimitName;
+use cloud::service_level::{ServiceLevel, VolumeKind};
+use predict::Parameters;
+use proptest::prelude::*;
+use sizing::avs::ask::{Ask, Facts, OnVsan, Ratio, Refusal};
+use sizing::avs::design::{Design, Verdict};
+use sizing::avs::machine::{Disk, Machine, Power};
+use sizing::avs::{Sizing, hosts, size};
+use units::Bytes;
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+struct World {
+    avs: Avs,
+    catalog: Catalog,
+    parameters: Parameters,
+    prices: Prices,
+}
+
+impl World {
+    /// Calibrated once: that takes longer than all of these tests.
+    fn new() -> &'static World {
+        static WORLD: OnceLock<World> = OnceLock::new();
+        WORLD.get_or_init(|| World {
+            avs: Avs::embedded(),
+            catalog: Catalog::embedded(),
+            parameters: Parameters::calibrated(&figure::all()),
+            prices: Prices::embedded(),
+        })
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            avs: &self.avs,
+            catalog: &self.catalog,
+            parameters: &self.parameters,
+            prices: self.prices.storage("eastus"),
+        }
+    }
+
+    fn ask(&self) -> Ask {
+        Ask {
+            powers: vec![Power::On],
+            host: self.avs.host("AV36P").expect("a row").clone(),
+            policy: self.avs.policy("raid1").expect("a row").clone(),
+            vcpus_per_core: Some(Ratio { vcpus: 4, cores: 1, source: "asked".to_owned() }),
+            on_vsan: OnVsan::Coldest,
+            saving_permille: 1000,
+            format_permille: 0,
+            headroom_percent: None,
+            datastores: None,
+            datastore_gib_max: None,
+            hosts: None,
+            host_month: None,
+            ops_per_machine: None,
+            bytes_per_s_per_machine: None,
+            transfer_bytes: 8192,
+            read_permille: 700,
+        }
+    }
+
+    fn size(&self, machines: &[Machine], ask: &Ask) -> Sizing {
+        size(machines, ask, &self.facts()).expect("somebody counts")
+    }
+}
+
+fn machine(row: u32, gib: u64) -> Machine {
+    Machine {
+        name: format!("vm{row}"),
+        row,
+        power: Power::On,
+        is_template: false,
+        is_placeholder: false,
+        vcpus: 4,
+        memory: Bytes::gib(16),
+        storage: Some(Bytes::gib(gib)),
+        disks: Vec::new(),
+        ops_per_s: None,
+        bytes_per_s: None,
+    }
+}
+
+fn machines(count: u32, gib: u64) -> Vec<Machine> {
+    (2..count + 2).map(|row| machine(row, gib)).collect()
+}
+
+fn design<'a>(sizing: &'a Sizing, name: &str) -> &'a Design {
+    sizing.designs.iter().find(|design| design.name() == name).expect("a design")
+}
+
+#[test]
+fn the_hand_formula_comes_out_to_the_digit() {
+    let world = World::new();
+    let ask = world.ask();
+    // AV36P: 19.2 TB raw, half of it for RAID 1, three quarters of that may be used.
+    assert_eq!(hosts::usable(1, &ask, &world.avs).get(), 7_200_000_000_000);
+    let raid5 = Ask { policy: world.avs.policy("raid5").unwrap().clone(), ..ask.clone() };
+    assert_eq!(hosts::usable(4, &raid5, &world.avs).get(), 43_200_000_000_000);
+    let saved = Ask { saving_permille: 1500, format_permille: 100, ..ask.clone() };
+    assert_eq!(hosts::usable(1, &saved, &world.avs).get(), 9_720_000_000_000);
+
+    // 1,000 machines of 4 vCPUs, 16 GiB and 500 GiB.
+    let sizing = world.size(&machines(1000, 500), &ask);
+    let hosts = &sizing.hosts;
+    assert_eq!(hosts.by_processors, Some(4000_u64.div_ceil(4 * 36)));
+    assert_eq!(hosts.by_memory, 16_000_u64.div_ceil(768));
+    assert_eq!(hosts.by_storage, (500_000 * GIB).div_ceil(7_200_000_000_000));
+    assert_eq!((hosts.for_compute(), hosts.with_vsan_only()), (28, 75));
+    assert_eq!(sizing.designs[0].clusters, 5);
+    assert_eq!(design(&sizing, "Premium").hosts, 28);
+    assert!(hosts.reasons[0].text.starts_with("4,000 vCPUs / (4 vCPUs on 1 cores x 36 cores"));
+}
+
+#[test]
+fn a_cluster_has_at_least_three_hosts_and_as_many_as_its_policy_wants() {
+    let world = World::new();
+    let sizing = world.size(&machines(1, 10), &world.ask());
+    assert_eq!((sizing.designs[0].hosts, sizing.hosts.for_compute()), (3, 3));
+    let raid6 = Ask { policy: world.avs.policy("raid6").unwrap().clone(), ..world.ask() };
+    assert_eq!(world.size(&machines(1, 10), &raid6).designs[0].hosts, 6);
+    let nothing = Ask { on_vsan: OnVsan::Nothing, ..raid6 };
+    assert_eq!(design(&world.size(&machines(1, 10), &nothing), "Standard").hosts, 3);
+}
+
+#[test]
+fn pools_cost_what_the_list_says() {
+    let world = World::new();
+    let ask = Ask { on_vsan: OnVsan::Nothing, headroom_percent: Some(0), ..world.ask() };
+    // 100 TiB in all.
+    let sizing = world.size(&machines(200, 512), &ask);
+    let month = |name| design(&sizing, name).files_month.unwrap().to_string();
+    assert_eq!(month("Premium"), "$30,125");
+    assert_eq!(month("Standard"), "$15,100");
+    assert_eq!(month("Flexible"), "$11,288");
+    assert_eq!(sizing.best, Some(4));
+    assert_eq!(design(&sizing, "Premium").pools[0].throughput.as_mib(), 6400.0);
+    assert_eq!(design(&sizing, "Premium").datastores.len(), 4);
+}
+
+#[test]
+fn throughput_enlarges_a_pool_and_a_mix_costs_no_more_than_its_levels() {
+    let world = World::new();
+    let mut all = machines(100, 1000);
+    for machine in &mut all[..10] {
+        machine.bytes_per_s = Some(400.0 * MIB as f64);
+    }
+    let ask = Ask { on_vsan: OnVsan::Nothing, ..world.ask() };
+    let sizing = world.size(&all, &ask);
+    // 4,000 MiB/s at 16 MiB/s for each TiB, and 1 MiB/s for each datastore without a load.
+    assert!(design(&sizing, "Standard").pools[0].size_gib >= 250 * 1024);
+    assert!(design(&sizing, "Premium").pools[0].size_gib < 130 * 1024);
+    let mix = sizing.designs.iter().find(|design| design.levels.len() == 2).unwrap();
+    for level in &mix.levels {
+        let alone = sizing.designs.iter().find(|design| design.levels == [*level]).unwrap();
+        let most = alone.files_month.unwrap().micros() / 100 * 103;
+        assert!(mix.files_month.unwrap().micros() <= most, "{}", mix.name());
+    }
+}
+
+#[test]
+fn a_machine_that_one_datastore_is_not_enough_for_is_spread_over_several() {
+    let world = World::new();
+    let mut all = machines(20, 400);
+    all[3].ops_per_s = Some(140_000.0);
+    all[4].bytes_per_s = Some(3000.0 * MIB as f64);
+    all[5].ops_per_s = Some(74_000.0);
+    all[6].disks = vec![
+        Disk { label: "big".to_owned(), capacity: Bytes::gib(17 * 1024), is_raw: false },
+        Disk { label: "raw".to_owned(), capacity: Bytes::gib(1), is_raw: true },
+        Disk { label: "fine".to_owned(), capacity: Bytes::gib(16 * 1024), is_raw: false },
+    ];
+    let sizing = world.size(&all, &world.ask());
+    let advice: Vec<(&str, u64, bool)> = sizing
+        .spread
+        .iter()
+        .map(|advice| (advice.machine.as_str(), advice.datastores, advice.is_too_much))
+        .collect();
+    assert_eq!(advice, [("vm5", 2, false), ("vm6", 2, true)]);
+    assert!(sizing.spread[0].reason.text.starts_with("140,000 ops/s / 75,000 ops/s = 2"));
+    let misfits: Vec<&str> = sizing.misfits.iter().map(|misfit| misfit.disk.as_str()).collect();
+    assert_eq!(misfits, ["big", "raw"]);
+    let best = &sizing.designs[sizing.best.unwrap()];
+    let parts = best.datastores.iter().flat_map(|store| &store.machines);
+    assert_eq!(parts.filter(|(at, _, of)| *at == 3 && *of == 2).count(), 2);
+}
+
+#[test]
+fn what_cannot_be_says_by_how_much() {
+    let world = World::new();
+    // 16 x 96 hosts of processors.
+    let mut many = machines(200, 10);
+    many.iter_mut().for_each(|machine| machine.vcpus = 100);
+    let sizing = world.size(&many, &world.ask());
+    assert_eq!(sizing.best, None);
+    let lack = &sizing.designs[0].lacks[0].reason.text;
+    assert_eq!(lack, "139 hosts are 43 more than a private cloud has");
+
+    let few = Ask { datastores: Some(1), on_vsan: OnVsan::Nothing, ..world.ask() };
+    let busy = |mib| Ask { bytes_per_s_per_machine: Some(mib * MIB), ..few.clone() };
+    let sizing = world.size(&machines(100, 10), &busy(100));
+    assert_eq!(sizing.best, None);
+    let lack = &design(&sizing, "Ultra").lacks[0].reason;
+    assert!(lack.text.starts_with("10,000 MiB/s from 3 hosts: "), "{}", lack.text);
+    assert!(
+        lack.text.contains("too many for")
+            && lack.text.contains("bounded by hosts")
+            && !lack.rows.is_empty()
+    );
+    let sizing = world.size(&machines(100, 10), &busy(60));
+    assert_eq!(sizing.best, None);
+    assert!(design(&sizing, "Ultra").lacks[0].reason.text.contains("too few for the load"));
+    let large = world.size(&machines(200, 1000), &few);
+    let lack = &design(&large, "Premium").lacks[0].reason.text;
+    assert!(lack.starts_with("at least 3 premium datastores are needed"), "{lack}");
+
+    let mut one = machines(5, 10);
+    one[0].storage = Some(Bytes::gib(101 * 1024));
+    let sizing = world.size(&one, &Ask { on_vsan: OnVsan::Nothing, ..world.ask() });
+    let lack = &design(&sizing, "Standard").lacks[0].reason.text;
+    assert!(lack.contains("more than a datastore has room for"), "{lack}");
+    let hosts = Ask { hosts: Some(2), ..world.ask() };
+    let sizing = world.size(&machines(5, 10), &hosts);
+    assert!(design(&sizing, "Standard").lacks[0].reason.text.contains("2 hosts are 1 too few"));
+}
+
+#[test]
+fn templates_placeholders_and_other_power_states_do_not_count() {
+    let world = World::new();
+    let mut all = machines(6, 10);
+    all[0].is_template = true;
+    all[1].is_placeholder = true;
+    all[2].power = Power::Off;
+    all[3].power = Power::Suspended;
+    let sizing = world.size(&all, &world.ask());
+    assert_eq!(sizing.selection.machines.len(), 2);
+    assert_eq!(sizing.selection.dropped.values().sum::<usize>(), 4);
+    let all_states = Ask { powers: vec![Power::On, Power::Off, Power::Suspended], ..world.ask() };
+    assert_eq!(world.size(&all, &all_states).selection.machines.len(), 4);
+    let nobody = size(&all[..2], &world.ask(), &world.facts()).unwrap_err();
+    assert!(nobody.to_string().contains("1 placeholders of Site Recovery Manager, 1 templates"));
+    all.iter_mut().for_each(|machine| machine.storage = None);
+    let nothing = size(&all, &world.ask(), &world.facts()).unwrap_err();
+    assert!(matches!(nothing, Refusal::NoStorage { .. }));
+}
+
+#[test]
+fn savings_are_told_in_hosts_and_where_a_price_is_known_in_money() {
+    let world = World::new();
+    let all = machines(1000, 500);
+    let sizing = world.size(&all, &world.ask());
+    let best = &sizing.designs[sizing.best.unwrap()];
+    let saving = sizing.saving(best);
+    assert_eq!((saving.hosts, saving.month), (47, None));
+    let each = saving.break_even.unwrap().micros();
+    assert!(each * 47 >= best.files_month.unwrap().micros());
+    assert!((each - 1) * 47 < best.files_month.unwrap().micros());
+    for (price, verdict) in [(each + 1, Verdict::Less), (each - 1, Verdict::More)] {
+        let ask = Ask { host_month: Some(Usd::from_micros(price)), ..world.ask() };
+        let sizing = world.size(&all, &ask);
+        let best = &sizing.designs[sizing.best.unwrap()];
+        assert_eq!(sizing.saving(best).month.unwrap().1, verdict);
+    }
+}
+
+/// Looks at a design with nothing but the facts.
+fn check(design: &Design, sizing: &Sizing, ask: &Ask, world: &World) {
+    let all = &sizing.selection.machines;
+    let mut parts: BTreeSet<(usize, u64)> = design.on_vsan.iter().map(|at| (*at, 1)).collect();
+    assert_eq!(parts.len(), design.on_vsan.len());
+    assert!(design.vsan_stored <= design.vsan_usable);
+    assert!(design.hosts <= world.avs.limit(AvsLimit::HostsPerCloudMax));
+    assert!(design.hosts * 768 * GIB >= sizing.selection.totals.memory.get());
+    let (mut whole, mut stored) = (design.on_vsan.len(), design.vsan_stored.get());
+    for store in &design.datastores {
+        let mut here = BTreeSet::new();
+        let mut load = 0;
+        for &(at, part, of) in &store.machines {
+            assert!(parts.insert((at, part)) && here.insert(at), "twice");
+            whole += usize::from(part == 1);
+            load += all[at].bytes_per_s.unwrap_or(0).div_ceil(of);
+        }
+        assert_eq!(load, store.load_bytes_per_s);
+        assert!(load <= store.mib_per_s * MIB, "{} {load}", store.name);
+        let room = store.quota_gib as u128 * u128::from(GIB) * 100;
+        assert!(room >= u128::from(store.stored.get()) * 120);
+        let [least, most] = [LimitName::RegularVolumeSizeMin, LimitName::RegularVolumeSizeMax];
+        let sizes = world.catalog.limit(least)..=world.catalog.limit(most);
+        assert!(sizes.contains(&store.quota_gib));
+        assert!(ask.datastore_gib_max.is_none_or(|most| store.quota_gib <= most));
+        let ceiling = world.catalog.ceiling(store.level, VolumeKind::Regular).expect("a row");
+        assert!(store.mib_per_s * 1024 <= ceiling.get());
+        stored += store.stored.get();
+    }
+    assert_eq!(whole, all.len());
+    assert!(stored >= sizing.selection.totals.storage.get());
+    for pool in &design.pools {
+        let of = |level: ServiceLevel| design.datastores.iter().filter(move |s| s.level == level);
+        assert!(of(pool.level).map(|store| store.quota_gib).sum::<u64>() <= pool.size_gib);
+        let assigned: u64 = of(pool.level).map(|store| store.mib_per_s).sum();
+        assert!(assigned * 1024 <= pool.throughput.get());
+        assert!(pool.size_gib.is_multiple_of(1024) && pool.size_gib >= 1024);
+    }
+    let total: Usd = design.pools.iter().filter_map(|pool| pool.month).sum();
+    assert_eq!(design.files_month, Some(total));
+    assert!(!design.reasons.is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_possible_design_holds_when_somebody_else_looks(
+        estate in prop::collection::vec((1_u64..4000, 0_u64..60_000, 1_u64..32), 1..80),
+        nothing in any::<bool>(),
+        size_max in prop::option::of(5_000_u64..50_000),
+    ) {
+        let world = World::new();
+        let machines: Vec<Machine> = estate
+            .iter()
+            .zip(2..)
+            .map(|(&(gib, ops, vcpus), row)| Machine {
+                vcpus,
+                ops_per_s: (ops > 0).then_some(ops as f64),
+                ..machine(row, gib)
+            })
+            .collect();
+        let on_vsan = if nothing { OnVsan::Nothing } else { OnVsan::Coldest };
+        let ask = Ask { on_vsan, datastore_gib_max: size_max, ..world.ask() };
+        let sizing = world.size(&machines, &ask);
+        for design in sizing.designs.iter().filter(|design| design.is_possible()) {
+            check(design, &sizing, &ask, world);
+        }
+        let again = world.size(&machines, &ask);
+        prop_assert_eq!(again, sizing);
+    }
+
+    #[test]
+    fn more_machines_never_cost_less(count in 1_u32..300, more in 1_u32..50, gib in 10_u64..2000) {
+        let world = World::new();
+        let ask = Ask { on_vsan: OnVsan::Nothing, ..world.ask() };
+        let few = world.size(&machines(count, gib), &ask);
+        let many = world.size(&machines(count + more, gib), &ask);
+        prop_assert!(few.designs[0].hosts <= many.designs[0].hosts);
+        for (few, many) in few.designs[1..5].iter().zip(&many.designs[1..5]) {
+            prop_assert!(few.files_month <= many.files_month);
+            prop_assert!(few.hosts <= many.hosts);
+        }
+    }
+}
