@@ -136,6 +136,7 @@ impl Demand {
         let topology = Topology {
             name: "datastores".to_owned(),
             floor: None,
+            burst_s: 0.0,
             hosts: vec![HostGroup::esxi("hosts", hosts, None)],
             endpoints: if endpoints > 1 { vec![group] } else { Vec::new() },
             volumes: vec![volumes],
