@@ -1,8 +1,9 @@
 //! How many datastores carry a load from so many hosts, by the model of crate `predict`.
 //!
 //! A host has one connection to each datastore, so connections are hosts times datastores; the
-//! model is calibrated from what was published of such hosts. Volumes share a storage endpoint unless the
-//! service gives them several, which it decides; where one is not enough, it is said how many are.
+//! model is calibrated from what was published of such hosts. Volumes share a storage endpoint
+//! unless the service gives them several, which it decides; where one is not enough, it is said how
+//! many are.
 
 use cloud::figure::Access;
 use cloud::reason::Reason;
