@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 mod bench;
 mod check;
+mod facts;
 mod install;
 mod kernel;
 mod tidy;
@@ -27,6 +28,8 @@ Commands:
                      in a browser
   check --fast       the same without kernel and browser
   check --install    first install the Debian packages that the tests need and that are missing
+  facts [--json] [--today DATE]
+                     rows of data/*.toml older than a year, and rows that contradict each other
   kernel             the check's step with the kernel's NFS client alone
   browser            the check's step with the report in a browser alone
   bench [--pairs N] [--seconds S] [--directory DIR] [ROW...]
@@ -45,6 +48,9 @@ fn main() -> ExitCode {
         ["check", flags @ ..] => check::Options::parse(flags)
             .map_err(anyhow::Error::msg)
             .and_then(|options| check::run(&root(), options)),
+        ["facts", words @ ..] => facts::Options::parse(words)
+            .map_err(anyhow::Error::msg)
+            .and_then(|options| facts::run(&root(), &options)),
         ["kernel"] => kernel::run(&root()),
         ["browser"] => check::browser(&root()),
         ["bench", "nfs", words @ ..] => bench::nfs::Options::parse(words)

@@ -1,9 +1,13 @@
 //! Quota and level over the week: the documents' example, costs, and the rules that forbid.
 
+use std::sync::LazyLock;
+
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use sizing::facts::Facts;
 use sizing::schedule::{Breach, Phase, Plan, Schedule, WEEK, plan};
+
+static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
 
 /// `peak` in these hours of the given days, `off` in all others.
 fn schedule(peak: (u64, ServiceLevel), off: (u64, ServiceLevel), days: usize) -> Schedule {
@@ -25,11 +29,11 @@ fn schedule(peak: (u64, ServiceLevel), off: (u64, ServiceLevel), days: usize) ->
 }
 
 fn allowed(schedule: &Schedule) -> Plan {
-    plan(schedule, &Facts::embedded()).expect("the service allows it")
+    plan(schedule, &FACTS).expect("the service allows it")
 }
 
 fn forbidden(schedule: &Schedule) -> Vec<Breach> {
-    plan(schedule, &Facts::embedded()).expect_err("the service forbids it")
+    plan(schedule, &FACTS).expect_err("the service forbids it")
 }
 
 const PREMIUM: ServiceLevel = ServiceLevel::Premium;

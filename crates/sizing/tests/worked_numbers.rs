@@ -1,5 +1,7 @@
 //! The worked numbers of the documents that the product grew from, to the digit.
 
+use std::sync::LazyLock;
+
 use cloud::figure::Access;
 use cloud::price::Usd;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
@@ -11,6 +13,8 @@ use sizing::facts::Facts;
 use sizing::need::{Demand, Need, Part, Protocol};
 use sizing::solve::{Verdict, solve};
 use sizing::storage::{self, Choice, Storage};
+
+static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
 
 fn demand(mib: u64, read_permille: u64) -> Demand {
     Demand {
@@ -45,7 +49,7 @@ fn choice(level: ServiceLevel, qos: QosType) -> Choice {
 }
 
 fn storage(mib: u64, gib: u64, level: ServiceLevel, qos: QosType) -> Storage {
-    let facts = Facts::embedded();
+    let facts = &*FACTS;
     let need = need(mib, gib);
     let abilities = Abilities::of(&need, VolumeKind::Regular, &facts.parameters);
     let choice = choice(level, qos);
@@ -57,7 +61,7 @@ fn premium(mib: u64, gib: u64) -> Storage {
 }
 
 fn front(need: &Need) -> Vec<Design> {
-    match solve(need, &Facts::embedded()).expect("a need") {
+    match solve(need, &FACTS).expect("a need") {
         Verdict::Feasible { designs, .. } => designs,
         Verdict::Infeasible(why) => panic!("{why:?}"),
     }
@@ -99,8 +103,8 @@ fn a_machine_of_16_000_mbit_s_sends_1_907_mib_s_and_not_2_000() {
         writes.parts[0].demands = vec![demand(mib, 0)];
         Need { vm: Some("D32s_v3".to_owned()), hosts: Some(1), ..writes }
     };
-    assert!(matches!(solve(&writes(1907), &Facts::embedded()), Ok(Verdict::Feasible { .. })));
-    let Ok(Verdict::Infeasible(why)) = solve(&writes(2000), &Facts::embedded()) else {
+    assert!(matches!(solve(&writes(1907), &FACTS), Ok(Verdict::Feasible { .. })));
+    let Ok(Verdict::Infeasible(why)) = solve(&writes(2000), &FACTS) else {
         panic!("2,000 MiB/s are more than 16,000 Mbit/s")
     };
     let said = &why.shortfalls[0].text;
@@ -123,7 +127,7 @@ fn a_manual_pool_of_10_tib_of_ultra_is_split_as_the_documents_split_it() {
         part("shared", 1024, 64),
         part("backup", 4608, 256),
     ];
-    let facts = Facts::embedded();
+    let facts = &*FACTS;
     let abilities = Abilities::of(&hana, VolumeKind::Regular, &facts.parameters);
     let built =
         |qos| storage::build(&hana, &choice(ServiceLevel::Ultra, qos), &abilities, &facts.catalog);
@@ -138,13 +142,13 @@ fn a_manual_pool_of_10_tib_of_ultra_is_split_as_the_documents_split_it() {
 /// East US, months of 730 hours, prices of 2026-01-29. The documents print whole dollars.
 #[test]
 fn pools_cost_what_the_cost_page_says() {
-    let facts = Facts::embedded();
+    let facts = &*FACTS;
     let prices = facts.prices.storage("eastus").unwrap();
     let cost = |mib, tib: u64, level, qos| {
         let storage = storage(mib, tib << 10, level, qos);
         let pool = &storage.pools[0];
         assert_eq!(pool.size_gib, tib << 10);
-        cost::capacity(pool, prices, 730) + cost::throughput(pool, &facts, prices, 730)
+        cost::capacity(pool, prices, 730) + cost::throughput(pool, facts, prices, 730)
     };
     use QosType::{Auto, Manual};
     use ServiceLevel::{Flexible, Premium, Ultra};

@@ -1,0 +1,346 @@
+//! What must hold of every sizing: designs are held against a checker that shares no arithmetic
+//! with the solver, costs against brute force, and both against each other when needs grow.
+
+use std::sync::LazyLock;
+
+use cloud::figure::Access;
+use cloud::row::LimitName;
+use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
+use cloud::throughput::KibPerSec;
+use proptest::prelude::*;
+use sizing::design::{Design, Pool};
+use sizing::facts::Facts;
+use sizing::need::{Demand, Need, NeedError, Part, Protocol};
+use sizing::solve::{Verdict, solve};
+
+static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
+
+fn need(kib: u64, gib: u64, read_permille: u64) -> Need {
+    let demand = Demand {
+        throughput: KibPerSec::new(kib),
+        transfer_bytes: 64 << 10,
+        read_permille,
+        access: Access::Sequential,
+    };
+    Need {
+        parts: vec![Part { name: "data".to_owned(), capacity_gib: gib, demands: vec![demand] }],
+        growth_permille: 0,
+        headroom_permille: 0,
+        response_time_ns: None,
+        region: "eastus".to_owned(),
+        protocol: Protocol::Nfs3,
+        hosts: None,
+        vm: Some("D16s_v5".to_owned()),
+        levels: ServiceLevel::ALL.to_vec(),
+        previews: false,
+        hours_per_month: 730,
+        peered_permille: None,
+    }
+}
+
+fn designs(need: &Need) -> Vec<Design> {
+    match solve(need, &FACTS).expect("the need is one") {
+        Verdict::Feasible { designs, of_each } => designs.into_iter().chain(of_each).collect(),
+        Verdict::Infeasible(_) => Vec::new(),
+    }
+}
+
+fn cheapest(need: &Need) -> u64 {
+    let month = |design: &Design| design.cost.month().micros();
+    designs(need).iter().map(month).min().expect("some design")
+}
+
+fn limit(name: LimitName) -> u128 {
+    u128::from(FACTS.catalog.limit(name))
+}
+
+/// Everything that is wrong with a design, worked out from the rows alone.
+fn wrong(need: &Need, design: &Design) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut demand = |holds: bool, what: &str| {
+        if !holds {
+            wrong.push(what.to_owned());
+        }
+    };
+    demand(need.levels.contains(&design.level), "the level is not allowed");
+    demand(need.previews || design.kind != VolumeKind::Breakthrough, "a preview");
+    for pool in &design.pools {
+        let size = u128::from(pool.size_gib);
+        demand(size.is_multiple_of(limit(LimitName::PoolSizeStep)), "pool step");
+        demand(size >= limit(LimitName::PoolSizeMin), "pool too small");
+        demand(size <= limit(LimitName::PoolSizeMax), "pool too large");
+        let mut quotas = 0;
+        let mut assigned = 0;
+        for v in &pool.volumes {
+            let (least, most) = match v.kind {
+                VolumeKind::Regular => (50, 102_400),
+                VolumeKind::Large => (51_200, 1_048_576),
+                VolumeKind::Breakthrough => (2_400, 2_457_600),
+            };
+            demand((least..=most).contains(&v.quota_gib), "quota");
+            let rate = FACTS.catalog.level(pool.level).throughput.map(|rate| rate.get());
+            let ceiling = FACTS.catalog.ceiling(pool.level, v.kind).map_or(u64::MAX, |c| c.get());
+            match pool.qos {
+                QosType::Auto => {
+                    let by_quota = v.quota_gib * rate.expect("a level by quota");
+                    demand(v.throughput.get() == by_quota.min(ceiling), "limit by quota");
+                }
+                QosType::Manual => {
+                    let kib = u128::from(v.throughput.get());
+                    demand(kib >= limit(LimitName::ManualThroughputMin), "too little assigned");
+                    let most = limit(LimitName::ManualThroughputMax).max(u128::from(ceiling));
+                    demand(kib <= most, "too much assigned");
+                }
+            }
+            quotas += u128::from(v.count) * u128::from(v.quota_gib);
+            assigned += u128::from(v.count) * u128::from(v.throughput.get());
+        }
+        demand(quotas <= size, "quotas exceed the pool");
+        let gives = match FACTS.catalog.level(pool.level).throughput {
+            Some(rate) => u128::from(rate.get()) * size,
+            None => {
+                let bought = u128::from(pool.throughput.get());
+                demand(bought >= limit(LimitName::FlexibleThroughputBaseline), "baseline");
+                let most = limit(LimitName::FlexibleThroughputMaxPerTib) * size / 1024;
+                demand(bought <= most, "more throughput than the size allows");
+                bought
+            }
+        };
+        demand(pool.qos == QosType::Auto || assigned <= gives, "more assigned than there is");
+    }
+    let growth = u128::from(1000 + need.growth_permille);
+    let used = u128::from(1000 - need.headroom_permille);
+    let mut throughput = 0;
+    let mut writes = 0;
+    for part in &need.parts {
+        let all = design.pools.iter().flat_map(|pool| &pool.volumes);
+        let own: Vec<_> = all.filter(|v| v.part == part.name).collect();
+        let quota: u128 = own.iter().map(|v| u128::from(v.count * v.quota_gib)).sum();
+        demand(quota * 1000 >= u128::from(part.capacity_gib) * growth, "capacity");
+        let given: u128 = own.iter().map(|v| u128::from(v.count * v.throughput.get())).sum();
+        let wanted = u128::from(part.throughput().get()) * growth;
+        demand(given * used >= wanted, "throughput");
+        throughput += wanted;
+        writes += u128::from(part.writes().get()) * growth;
+    }
+    let Some(hosts) = &design.hosts else {
+        demand(throughput == 0, "nobody moves the throughput");
+        return wrong;
+    };
+    let vm = FACTS.vm(&hosts.vm).expect("a size that is known");
+    demand(need.vm.as_ref().is_none_or(|name| FACTS.vm(name) == Some(vm)), "another size");
+    demand(need.hosts.is_none_or(|count| count == hosts.count), "another number of hosts");
+    let sent = u128::from(hosts.count) * u128::from(vm.egress_mbit_s) * 125_000 / 1024;
+    demand(sent * used + 1000 >= writes, "egress");
+    demand(u128::from(hosts.connections) <= limit(LimitName::NconnectMax), "nconnect");
+    let slots = u128::from(hosts.connections * hosts.endpoints)
+        * limit(LimitName::OutstandingPerConnectionMax);
+    demand(u128::from(hosts.outstanding.unwrap_or(0)) <= slots, "slots");
+    wrong
+}
+
+/// What pools cost, from the rows alone, in millionths of a dollar.
+fn pools_cost(pools: &[Pool]) -> u128 {
+    let prices = FACTS.prices.storage("eastus").expect("prices");
+    let of = |pool: &Pool| {
+        let gib = u128::from(pool.size_gib) * u128::from(prices.capacity(pool.level).micros());
+        let above = match pool.level {
+            ServiceLevel::Flexible => u128::from(pool.throughput.get() / 1024).saturating_sub(128),
+            _ => 0,
+        };
+        (gib + above * u128::from(prices.flexible_throughput.micros())) * 730
+    };
+    pools.iter().map(of).sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 32,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn every_design_satisfies_every_constraint(
+        kib in 1u64..40_000_000,
+        gib in 1u64..600_000,
+        read in 0u64..=1000,
+        growth in 0u64..1000,
+        headroom in 0u64..600,
+        previews: bool,
+    ) {
+        let mut need = need(kib, gib, read);
+        need.growth_permille = growth;
+        need.headroom_permille = headroom;
+        need.previews = previews;
+        for design in designs(&need) {
+            prop_assert_eq!(wrong(&need, &design), Vec::<String>::new(), "{:#?}", design);
+            let vm = FACTS.prices.vm("Standard_D16s_v5", "eastus").expect("a price");
+            let hosts = u128::from(vm.hour.micros()) * u128::from(design.host_count()) * 730;
+            let month = pools_cost(&design.pools) + hosts;
+            prop_assert_eq!(u128::from(design.cost.month().micros()), month);
+        }
+    }
+
+    #[test]
+    fn more_capacity_never_gives_less_throughput_and_more_of_either_never_costs_less(
+        kib in 1u64..3_000_000,
+        gib in 1u64..100_000,
+        more_kib in 0u64..500_000,
+        more_gib in 0u64..20_000,
+    ) {
+        let mut one = need(kib, gib, 1000);
+        one.hosts = Some(40);
+        let mut more = need(kib + more_kib, gib + more_gib, 1000);
+        more.hosts = Some(40);
+        prop_assert!(cheapest(&more) >= cheapest(&one));
+        let mut larger = need(0, gib + more_gib, 1000);
+        larger.levels = vec![ServiceLevel::Premium];
+        let smaller = Need { parts: need(0, gib, 1000).parts, ..larger.clone() };
+        let limits = |need: &Need| designs(need)[0].limits();
+        prop_assert!(limits(&larger) >= limits(&smaller));
+    }
+}
+
+/// The least cost of pools by trying every size of one pool with one to four volumes.
+fn by_brute_force(need: &Need, level: ServiceLevel, kind: VolumeKind) -> Option<u128> {
+    let wanted = u128::from(need.throughput().get());
+    let stored = u128::from(need.parts[0].capacity_gib);
+    let (least, most) = if kind == VolumeKind::Large { (51_200, 1 << 20) } else { (50, 102_400) };
+    let ceiling = u128::from(FACTS.catalog.ceiling(level, kind).expect("a ceiling").get());
+    let mut best: Option<u128> = None;
+    for tib in 1..=160u64 {
+        for count in 1..=4u128 {
+            let size = u128::from(tib) * 1024;
+            let (low, high) = (size / count, size.div_ceil(count));
+            if low < least || high > most || size < stored {
+                continue;
+            }
+            // The whole pool given out: more quota never harms.
+            let rate = FACTS.catalog.level(level).throughput.map(|rate| u128::from(rate.get()));
+            let per_tib = limit(LimitName::FlexibleThroughputMaxPerTib);
+            let gives = rate.map_or(per_tib * size / 1024, |rate| rate * size);
+            if gives < wanted || ceiling * count < wanted {
+                continue;
+            }
+            let mib = wanted.div_ceil(1024).max(128);
+            let pool = Pool {
+                level,
+                qos: QosType::Manual,
+                size_gib: tib * 1024,
+                throughput: KibPerSec::new(u64::try_from(mib * 1024).expect("it fits")),
+                volumes: Vec::new(),
+            };
+            let cost = pools_cost(&[pool]);
+            best = Some(best.map_or(cost, |best| best.min(cost)));
+        }
+    }
+    best
+}
+
+#[test]
+fn brute_force_finds_no_cheaper_pools() {
+    // Reads of a few GiB/s at most, which figures leave no doubt of at two volumes.
+    let cases = [
+        (950 << 10, 4096),
+        (1 << 10, 1),
+        (972_801, 15_200),
+        (3000 << 10, 60 << 10),
+        (100 << 10, 53_000),
+        (2_345_678, 1_234),
+        (640 << 10, 1024),
+        (641 << 10, 1024),
+        (1600 << 10, 100 << 10),
+        (65_537, 1025),
+    ];
+    for (kib, gib) in cases {
+        for level in ServiceLevel::ALL {
+            for kind in [VolumeKind::Regular, VolumeKind::Large] {
+                let mut need = need(kib, gib, 1000);
+                need.levels = vec![level];
+                let Some(brute) = by_brute_force(&need, level, kind) else { continue };
+                let found = designs(&need);
+                let found = found.iter().filter(|d| d.kind == kind);
+                let found = found.map(|design| pools_cost(&design.pools)).min();
+                assert_eq!(found, Some(brute), "{kib} KiB/s, {gib} GiB, {level}, {kind:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn limits_are_told_from_what_volumes_were_measured_to_write() {
+    let mut writes = need(1800 << 10, 40 << 10, 0);
+    let all = designs(&writes);
+    let one = all.iter().find(|d| d.kind == VolumeKind::Regular && d.volume_count() == 1);
+    assert!(one.expect("the limit of one volume allows it").doubtful);
+    let two = all.iter().find(|d| d.kind == VolumeKind::Regular && d.volume_count() == 2);
+    assert!(!two.expect("two volumes do it").doubtful);
+    // Above the upper end of what was seen of one volume there is no doubt that it does not.
+    writes = need(3000 << 10, 40 << 10, 0);
+    let regular = |d: &&Design| d.kind == VolumeKind::Regular;
+    assert!(designs(&writes).iter().filter(regular).all(|d| d.volume_count() > 1));
+}
+
+#[test]
+fn a_response_time_that_nothing_has_is_named_with_the_fastest() {
+    let slow = Need { response_time_ns: Some(10_000), ..need(100 << 10, 1024, 1000) };
+    let Verdict::Infeasible(why) = solve(&slow, &FACTS).expect("a need") else {
+        panic!("10 us are less than any published response time")
+    };
+    assert_eq!(why.shortfalls[0].constraint.name(), "response time");
+    let fast = Need { response_time_ns: Some(5_000_000), ..slow };
+    for design in designs(&fast) {
+        assert!(design.response.expect("a response time").mean_ns <= 5e6);
+    }
+}
+
+#[test]
+fn needs_that_mean_nothing_are_refused() {
+    let refused = |need: Need| solve(&need, &FACTS).expect_err("it is refused");
+    assert_eq!(refused(need(0, 0, 0)), NeedError::Nothing);
+    let region = Need { region: "atlantis".to_owned(), ..need(1, 1, 0) };
+    assert!(matches!(refused(region), NeedError::UnknownRegion { .. }));
+    let vm = Need { vm: Some("D33s_v3".to_owned()), ..need(1, 1, 0) };
+    assert!(matches!(refused(vm), NeedError::UnknownVm { .. }));
+    for wrong in [
+        Need { headroom_permille: 901, ..need(1, 1, 0) },
+        Need { hours_per_month: 0, ..need(1, 1, 0) },
+        Need { hosts: Some(0), ..need(1, 1, 0) },
+        Need { response_time_ns: Some(0), ..need(1, 1, 0) },
+        need(1, 1, 1001),
+        need(u64::MAX, 1, 0),
+        need(1, u64::MAX, 0),
+    ] {
+        assert!(matches!(refused(wrong), NeedError::OutOfRange { .. }));
+    }
+}
+
+#[test]
+fn a_throughput_that_no_service_offers_is_told_with_the_most_that_is() {
+    let Verdict::Infeasible(why) = solve(&need(1 << 44, 1024, 1000), &FACTS).expect("a need")
+    else {
+        panic!("no service gives 16 PiB/s")
+    };
+    assert!(why.shortfalls.iter().any(|one| one.constraint.name() == "number of volumes"));
+    assert!(why.shortfalls.iter().all(|one| one.wanted > one.most));
+}
+
+#[test]
+fn the_checker_sees_what_is_broken() {
+    let need = need(950 << 10, 4096, 500);
+    let design = designs(&need).into_iter().next().expect("a design");
+    assert_eq!(wrong(&need, &design), Vec::<String>::new());
+    let broken: [fn(&mut Design); 5] = [
+        |design| design.pools[0].size_gib -= 1,
+        |design| design.pools[0].volumes[0].quota_gib = 4095,
+        |design| design.pools[0].volumes[0].throughput = KibPerSec::new(1),
+        |design| design.hosts.as_mut().expect("hosts").vm = "Standard_D4s_v3".to_owned(),
+        |design| design.pools[0].volumes[0].count = 1000,
+    ];
+    for (place, change) in broken.into_iter().enumerate() {
+        let mut design = design.clone();
+        change(&mut design);
+        assert_ne!(wrong(&need, &design), Vec::<String>::new(), "{place}");
+    }
+}
