@@ -1,5 +1,7 @@
 //! The sheet of machines.
 
+use std::collections::BTreeSet;
+
 use units::Bytes;
 
 use crate::cell::{Cell, Decimal};
@@ -30,10 +32,25 @@ pub(crate) fn read(
         }
     }
     skipped.tell(&sheet.name, notes);
+    let again = again(&machines);
+    if again > 0 {
+        notes.push(format!(
+            "{}: {again} rows have the name and the ID of another; every row counts, so take one \
+             export of each vCenter.",
+            sheet.name
+        ));
+    }
     if machines.is_empty() && mistakes.is_empty() {
         return Err(Error::NoRows { sheet: sheet.name.clone(), rows: sheet.rows.len() });
     }
     Ok(machines)
+}
+
+/// Machines that stand there before: two exports of one vCenter in one file.
+fn again(machines: &[Machine]) -> usize {
+    let mut seen = BTreeSet::new();
+    let known = machines.iter().filter(|machine| machine.id.is_some());
+    known.filter(|machine| !seen.insert((&machine.id, &machine.name))).count()
 }
 
 fn machine(

@@ -205,6 +205,15 @@ fn machines_of_one_name_are_told_apart_by_their_uuid() {
 }
 
 #[test]
+fn machines_that_stand_there_twice_are_told() {
+    let mut table = two();
+    table.rows.extend(two().rows);
+    let inventory = of_tables(&[table]).unwrap();
+    assert_eq!(inventory.machines.len(), 4);
+    assert!(inventory.notes[0].starts_with("vInfo: 2 rows have the name and the ID of another"));
+}
+
+#[test]
 fn live_optics_adds_loads_or_stands_alone() {
     let headings =
         ["VM Name", "MOB ID", "Peak IOPS", "Average IOPS", "Max KB/sec", "Average KB/sec"];

@@ -15,14 +15,16 @@ const TIB: f64 = 1_099_511_627_776.0;
 pub(super) fn designs(sizing: &Sizing) -> Vec<Block> {
     let has_price = sizing.designs.iter().any(|design| design.files_month.is_some());
     let has_total = sizing.designs.iter().any(|design| design.month().is_some());
-    let mut columns = vec![
-        Column::words("Design"),
-        Column::numbers("hosts", ""),
-        Column::numbers("vSAN", "TiB"),
+    let mut columns = vec![Column::words("Design"), Column::numbers("hosts", "")];
+    // With all amounts of money there is no room for it in 80 columns.
+    if !has_total {
+        columns.push(Column::numbers("vSAN", "TiB"));
+    }
+    columns.extend([
         Column::numbers("pools", "TiB"),
         Column::numbers("stores", ""),
         Column::numbers("has", "MiB/s"),
-    ];
+    ]);
     if has_price {
         columns.push(Column::numbers("files", "a month"));
     }
@@ -40,14 +42,15 @@ pub(super) fn designs(sizing: &Sizing) -> Vec<Block> {
         }
         let pools: u64 = design.pools.iter().map(|pool| pool.size_gib).sum();
         let rate: f64 = design.pools.iter().map(|pool| pool.throughput.as_mib()).sum();
-        let mut row = vec![
-            name,
-            thousands(design.hosts),
-            tib(design.vsan_stored),
+        let mut row = vec![name, thousands(design.hosts)];
+        if !has_total {
+            row.push(tib(design.vsan_stored));
+        }
+        row.extend([
             if design.pools.is_empty() { NONE.to_owned() } else { thousands(pools / 1024) },
             number_of_stores(design),
             if design.pools.is_empty() { NONE.to_owned() } else { format!("{rate:.0}") },
-        ];
+        ]);
         if has_price {
             let files = design.files_month.filter(|_| !design.pools.is_empty());
             row.push(money(files, design));

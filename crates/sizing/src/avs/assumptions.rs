@@ -46,7 +46,7 @@ pub(crate) fn assumptions(selection: &Selection, ask: &Ask, facts: &Facts<'_>) -
     }
     say(format!(
         "Memory of a host is wholly for machines, vSAN's data are {} smaller than written, no host \
-         is kept free for failures beyond the policy {}.",
+         is kept free for failures beyond the policy {}; the service's own machines do not count.",
         if ask.saving_permille == 1000 { "no" } else { "as much as asked" },
         ask.policy.name
     ));
