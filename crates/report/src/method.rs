@@ -38,7 +38,8 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
         "Uncertainty",
         "Half-width of the 95 % interval (Student t). With repeats: from the differences between \
          them. With a single run: from its intervals, whose number is reduced by the correlation \
-         of neighbours. Above half of the value only that is printed.",
+         of neighbours. Of a percentile in a single run: from the share of operations above it in \
+         each interval. Above half of the value only that is printed.",
     ),
     (
         "CPU per operation",
@@ -119,6 +120,12 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          most 5 %, and none by more than 15 %.",
     ),
     (
+        "Charts of curves",
+        "Bands and whiskers are 95 % intervals; dotted are settings and the ceilings of limits \
+         that were found, dash-dotted the model that fits best, which was not measured; a ring is \
+         the knee by rate over response time.",
+    ),
+    (
         "Charts over time",
         "A point is one interval, or several neighbouring ones taken together where a run is long. \
          A heat map has every operation of its run in one cell, by when it completed and how long \
@@ -187,9 +194,12 @@ pub(crate) fn links(names: &[&'static str]) -> Vec<Value> {
     names.iter().map(link).collect()
 }
 
-/// All definitions, as the page shows them.
+/// Definitions of what was not measured: records have none of it.
+const NOT_MEASURED: [&str; 4] = ["Prediction", "Sizing", "Schedule", "Hosts and datastores"];
+
+/// The definitions of what a record may show.
 pub(crate) fn definitions() -> Vec<Value> {
-    definitions_where(|_| true)
+    definitions_where(|name| !NOT_MEASURED.contains(&name))
 }
 
 /// The definitions whose name is `wanted`, as a page shows them.

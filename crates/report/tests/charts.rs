@@ -5,6 +5,7 @@
 
 mod fixture;
 
+use analysis::bottleneck::Limit;
 use analysis::fit::line::FitLine;
 use analysis::{Findings, analyze};
 use fixture::records::{done, experiment, reads, run, stream};
@@ -43,6 +44,22 @@ fn a_curve_has_bands_a_model_a_ring_at_its_knee_and_the_limit_that_was_found() {
     let by_rate = named(&drawn, "response-time-by-rate-along-queue-depth");
     assert!(by_rate.svg.contains("r=\"9\""), "the ring");
     assert!(by_rate.caption.contains("Ring: the knee"));
+}
+
+#[test]
+fn a_limit_that_was_found_is_a_line_where_the_curve_is_flat_and_ends_its_rates() {
+    let mut findings = bottleneck();
+    let found = &mut findings.limits[0];
+    assert!(found.ceiling_ops_per_s.is_some(), "it is flat");
+    (found.limit, found.confidence) = (Limit::VolumeThroughput, 0.97);
+    let drawn = pictures(&[&findings], Theme::Light);
+    let throughput = named(&drawn, "throughput-by-queue-depth");
+    let said = "Dotted: where it is flat, by what limits it: volume throughput limit, 62.6 MiB/s";
+    assert!(throughput.caption.contains(said), "{}", throughput.caption);
+    assert!(throughput.caption.contains("97 % sure"), "{}", throughput.caption);
+    assert!(throughput.svg.contains(">volume throughput limit</text>"), "in the legend");
+    let by_rate = named(&drawn, "response-time-by-rate-along-queue-depth");
+    assert!(by_rate.svg.contains(">volume throughput limit</text>"), "where rates end");
 }
 
 #[test]

@@ -265,6 +265,8 @@ fn of_series(panel: &Panel, series: &Series, names: &[&str], (x, y): (usize, usi
                 "symbol": if stroke.measured() { symbol(number) } else { "none" },
                 "symbolSize": if *stroke == Stroke::Dashed { 5 } else { 8 },
                 "lineStyle": { "type": kind, "width": 2 },
+                // The legend would show a symbol where the line has none.
+                "itemStyle": { "opacity": if stroke.measured() { 1 } else { 0 } },
                 // What is not measured cannot be asked for its numbers.
                 "silent": !stroke.measured(),
             });
