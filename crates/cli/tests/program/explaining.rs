@@ -23,6 +23,23 @@ file_size = "2MiB"
 queue_depth = 16
 "#;
 
+/// A machine that is busy with other tests may stop for a large part of a window, and its rate is
+/// then not that of the limit: so often it is tried.
+const ATTEMPTS: u32 = 4;
+
+/// Explains what limits LARGE until it is `limit`, and gives what is shown of it.
+fn explained_as(limit: &str, place: &Place, arguments: &[&str]) -> Value {
+    let mut found = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let shown = explained(place, arguments);
+        if shown["limits"][0]["limit"] == limit && shown["searches"][0]["ended"] == "explained" {
+            return shown;
+        }
+        found.push(shown["limits"].clone());
+    }
+    panic!("{limit} was never found: {found:#?}");
+}
+
 /// Explains what limits LARGE and gives what is shown of it.
 fn explained(place: &Place, arguments: &[&str]) -> Value {
     place.file("large.toml", LARGE);
@@ -58,9 +75,7 @@ fn served(place: &Place) -> (Running, String) {
 fn more_connections_tell_the_limit_of_each_from_that_of_the_volume() {
     let place = Place::new();
     let (serving, url) = served(&place);
-    let over_one = explained(&place, &[&url]);
-    assert_eq!(over_one["limits"][0]["limit"], "network_flow", "{over_one:#}");
-    assert_eq!(over_one["searches"][0]["ended"], "explained");
+    let over_one = explained_as("network_flow", &place, &[&url]);
     // What was changed is evidence for what was asked, and no finding or summary of its own.
     assert_eq!(over_one["limits"].as_array().map(Vec::len), Some(1), "{:#}", over_one["limits"]);
     let table = place.ok(&["show", "last"]);
@@ -74,9 +89,9 @@ fn more_connections_tell_the_limit_of_each_from_that_of_the_volume() {
     assert!(points.len() > 2, "a curve and a change: {}", points.len());
 
     // Over eight connections more passes than the volume gives.
-    let known = "volume=40MiB/s";
-    let over_eight = explained(&place, &[&url, "-o", "nconnect=8", "--known", known]);
-    assert_eq!(over_eight["limits"][0]["limit"], "volume_throughput", "{over_eight:#}");
+    let more = ["-o", "nconnect=8", "--known", "volume=40MiB/s"];
+    let over_eight =
+        explained_as("volume_throughput", &place, &[&[url.as_str()], &more[..]].concat());
     let command = over_eight["repeat_command"].as_str().expect("it is text");
     assert!(command.ends_with("--option nconnect=8 --known volume=40MiB/s"), "{command}");
     assert!(command.contains(" --explain "), "{command}");
@@ -87,11 +102,8 @@ fn more_connections_tell_the_limit_of_each_from_that_of_the_volume() {
 #[test]
 fn the_emulated_volume_is_limited_by_its_throughput_and_nothing_by_this_host() {
     let place = Place::new();
-    let volume = explained(&place, &[]);
-    assert_eq!(volume["limits"][0]["limit"], "volume_throughput", "{volume:#}");
-    assert_eq!(volume["searches"][0]["ended"], "explained");
-    let nothing = explained(&place, &["null:"]);
-    assert_eq!(nothing["limits"][0]["limit"], "client_cpu", "{nothing:#}");
+    explained_as("volume_throughput", &place, &[]);
+    explained_as("client_cpu", &place, &["null:"]);
 }
 
 #[test]
