@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::avs_args::AvsArguments;
 use crate::check_args::CheckArguments;
+use crate::expect_args::ExpectArguments;
 use crate::known::KnownLimit;
 use crate::predict_args::PredictArguments;
 use crate::size_args::SizeArguments;
@@ -119,6 +120,13 @@ pub(crate) enum Command {
     /// may be. Exit code 1: more is offered than would be let through.
     #[command(after_help = PREDICT_EXAMPLES)]
     Predict(PredictArguments),
+    /// Show the published figures nearest to a configuration, and what they mean for it.
+    ///
+    /// Says how each differs (connections, machines, transfer size, caching, age), what the model
+    /// makes of the differences, and which figures contradict each other. With --run a measurement
+    /// is set beside them.
+    #[command(after_help = EXPECT_EXAMPLES)]
+    Expect(Box<ExpectArguments>),
     /// List what was measured, the oldest first.
     ///
     /// An ID begins with the date and time (UTC) at which its experiment began.
@@ -212,6 +220,13 @@ Examples:
   fourcorners predict examples/topologies/vmware.toml --curve --explain
   fourcorners predict mine.toml --json
   fourcorners predict mine.toml --report mine.html";
+
+const EXPECT_EXAMPLES: &str = "\
+Examples:
+  fourcorners expect --vm D32s_v3 --protocol nfsv3 --nconnect 16
+  fourcorners expect --vm D32s_v5 --clients 6 --transfer-size 8KiB --read 70%
+  fourcorners expect --client esxi --clients 4 --volumes 4 --explain
+  fourcorners expect --run last --vm D32s_v5";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:

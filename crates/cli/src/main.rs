@@ -13,6 +13,7 @@ mod environment;
 mod event_line;
 mod events;
 mod exit;
+mod expect_args;
 mod experiment;
 mod explain;
 mod guard;

@@ -42,7 +42,9 @@
 pub mod calibrate;
 pub mod curve;
 pub mod diagnostic;
+pub mod distance;
 mod doubt;
+pub mod expect;
 mod facts;
 mod fields;
 mod fit;

@@ -14,7 +14,7 @@ use crate::parameters::Parameters;
 use crate::topology::{Floor, HostGroup, Load, Topology, VolumeGroup, Workload};
 
 /// Where a source says "many" or nothing: more than any resource behind them lets through.
-const MANY: u64 = 1000;
+pub(crate) const MANY: u64 = 1000;
 /// Steps from all writes to all reads over which sources average.
 const MIXES: u32 = 10;
 

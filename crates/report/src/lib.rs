@@ -16,6 +16,7 @@ pub mod csv;
 pub mod curves;
 pub mod document;
 mod emulated;
+pub mod expect;
 pub mod hgrm;
 pub mod html;
 pub mod json;

@@ -150,6 +150,12 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          come from how far off the fit is. Nothing of it was measured here.",
     ),
     (
+        "Expectations",
+        "Published figures by their distance: a sum over what differs, by which they are ordered and \
+         nothing else. What a figure comes to here is its number times what the model makes of each \
+         difference in turn.",
+    ),
+    (
         "Tuning",
         "The least concurrency that reaches a rate: Little's law from the response time of one \
          operation at a time, measured and corrected until one number is enough and one less is \

@@ -4,6 +4,8 @@ mod avs;
 mod check;
 mod clean;
 mod compare;
+mod expect;
+mod expect_run;
 mod export;
 mod list;
 mod output;
@@ -38,6 +40,7 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Tune(arguments) => tune::run(&arguments, terminal),
         Command::Plan(arguments) => plan::run(&arguments, terminal),
         Command::Predict(arguments) => predict::run(&arguments, terminal),
+        Command::Expect(arguments) => expect::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use predict::{Curve, Parameters, Topology, topology_file};
 use report::predict::Detail;
+use report::sheet::Sheet;
 
 use crate::commands::output::{WIDTH, to_file};
 use crate::diagnostics;
@@ -60,9 +61,13 @@ fn drawable(mistake: predict::diagnostic::Diagnostic) -> workload::diagnostic::D
     }
 }
 
-/// A page or Markdown, by the file's ending.
 fn write_report(topology: &Topology, curve: &Curve, path: &Path) -> Result<(), Failure> {
-    let sheet = report::predict::sheet(topology, curve, Detail { curve: true, explain: true });
+    let detail = Detail { curve: true, explain: true };
+    write_sheet(&report::predict::sheet(topology, curve, detail), path)
+}
+
+/// A page or Markdown, by the file's ending.
+pub(super) fn write_sheet(sheet: &Sheet, path: &Path) -> Result<(), Failure> {
     let text = match path.extension().and_then(|ending| ending.to_str()) {
         Some("html") => sheet.html().context("lay out the report").map_err(Failure::bug)?,
         Some("md") => sheet.markdown(),

@@ -13,6 +13,7 @@ fn the_help_of_every_command_is_as_agreed() {
         "run",
         "plan",
         "predict",
+        "expect",
         "tune",
         "size",
         "list",

@@ -11,6 +11,7 @@ mod clean;
 mod comparing;
 mod emulated;
 mod ending;
+mod expecting;
 mod explaining;
 mod foreign_servers;
 #[path = "../../../target/tests/nfs/ganesha.rs"]

@@ -55,7 +55,7 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
-struct IntervalJson {
+pub(crate) struct IntervalJson {
     low: f64,
     value: f64,
     /// Null where there is no end.
@@ -71,7 +71,7 @@ fn interval(of: Interval) -> IntervalJson {
 }
 
 #[derive(Serialize)]
-struct ResourceJson<'a> {
+pub(crate) struct ResourceJson<'a> {
     kind: &'static str,
     name: &'a str,
 }
@@ -81,7 +81,7 @@ fn resource(of: &Resource) -> ResourceJson<'_> {
 }
 
 #[derive(Serialize)]
-struct PointJson<'a> {
+pub(crate) struct PointJson<'a> {
     outstanding: f64,
     ops_per_s: IntervalJson,
     bytes_per_s: IntervalJson,
@@ -90,7 +90,7 @@ struct PointJson<'a> {
     bounded_by: ResourceJson<'a>,
 }
 
-fn point(of: &Point) -> PointJson<'_> {
+pub(crate) fn point(of: &Point) -> PointJson<'_> {
     PointJson {
         outstanding: exported(of.outstanding),
         ops_per_s: interval(of.ops_per_s),

@@ -156,7 +156,7 @@ fn interval(of: Interval, print: impl Fn(f64) -> String) -> String {
 }
 
 /// Its ends alone; known numbers have none.
-fn ends(of: Interval, print: impl Fn(f64) -> String) -> String {
+pub(crate) fn ends(of: Interval, print: impl Fn(f64) -> String) -> String {
     let (low, high) = (print(of.low), print(of.high));
     if low == high { "exact".to_owned() } else { format!("{low}..{high}") }
 }
@@ -179,7 +179,7 @@ fn count(number: f64) -> String {
 }
 
 /// Three digits are what a prediction is worth.
-fn whole(number: f64) -> String {
+pub(crate) fn whole(number: f64) -> String {
     if !number.is_finite() || number < 1000.0 {
         return plain(number);
     }

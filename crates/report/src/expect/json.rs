@@ -1,0 +1,151 @@
+//! Expectations as JSON: units in the names of fields, numbers with nine digits.
+
+use std::io::{self, Write};
+
+use cloud::figure::Value;
+use predict::expect::Near;
+use serde::Serialize;
+
+use super::Expectation;
+use crate::number::exported;
+use crate::predict::json::{PointJson, point};
+
+/// Changes when a reader of the old form would misread the new one.
+pub const SCHEMA_VERSION: u32 = 1;
+/// Bytes in a MiB.
+const MIB: f64 = 1_048_576.0;
+
+/// Writes all expectations, indented, with a line break at the end.
+///
+/// # Errors
+/// What `out` says.
+pub fn write(all: &[Expectation], out: &mut dyn Write) -> io::Result<()> {
+    let document = Document {
+        schema_version: SCHEMA_VERSION,
+        expectations: all.iter().map(expectation).collect(),
+    };
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    expectations: Vec<ExpectationJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ExpectationJson<'a> {
+    protocol: &'static str,
+    vm: Option<&'a str>,
+    hosts: u64,
+    nconnect: u64,
+    transfer_bytes: u64,
+    read_fraction: f64,
+    pattern: &'static str,
+    predicted: Option<PointJson<'a>>,
+    measured: Option<MeasuredJson<'a>>,
+    figures: Vec<NearJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct MeasuredJson<'a> {
+    id: &'a str,
+    variant: &'a str,
+    ops_per_s: f64,
+    limited_by: Option<&'static str>,
+    limited_by_probability: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct NearJson<'a> {
+    id: &'a str,
+    value: f64,
+    unit: &'static str,
+    qualifier: &'static str,
+    source: &'a str,
+    date: &'a str,
+    distance: f64,
+    differences: Vec<DifferenceJson<'a>>,
+    steps: Vec<StepJson>,
+    here_ops_per_s: Option<f64>,
+    measured_of_published: Option<f64>,
+    explained: Option<f64>,
+    unexplained: Option<f64>,
+    contradicts: &'a [String],
+}
+
+#[derive(Serialize)]
+struct DifferenceJson<'a> {
+    field: &'static str,
+    words: &'a str,
+    weight: f64,
+}
+
+#[derive(Serialize)]
+struct StepJson {
+    what: &'static str,
+    factor: f64,
+}
+
+fn expectation(of: &Expectation) -> ExpectationJson<'_> {
+    let configuration = &of.configuration;
+    let asked = of.curve.as_ref().and_then(|curve| curve.asked.as_ref());
+    ExpectationJson {
+        protocol: configuration.protocol.name(),
+        vm: configuration.vm.as_ref().map(|size| size.name.as_str()),
+        hosts: configuration.hosts,
+        nconnect: configuration.nconnect,
+        transfer_bytes: configuration.transfer_bytes,
+        read_fraction: exported(configuration.read),
+        pattern: configuration.access.name(),
+        predicted: asked.map(point),
+        measured: of.measured.as_ref().map(|measured| MeasuredJson {
+            id: &measured.id,
+            variant: &measured.variant,
+            ops_per_s: exported(measured.ops_per_s),
+            limited_by: measured.limited_by.map(|(limit, _)| limit),
+            limited_by_probability: measured.limited_by.map(|(_, sure)| exported(sure)),
+        }),
+        figures: of.near.iter().map(|one| near(one, of)).collect(),
+    }
+}
+
+fn near<'a>(of: &'a Near, all: &Expectation) -> NearJson<'a> {
+    let figure = &of.figure;
+    let (value, unit) = match figure.value {
+        Value::OpsPerSec(rate) => (rate, "ops/s"),
+        Value::BytesPerSec(rate) => (rate / MIB, "MiB/s"),
+        Value::Seconds(s) => (s, "s"),
+    };
+    let transfer = all.configuration.transfer_bytes;
+    let beside = all.measured.as_ref().and_then(|one| of.beside(one.ops_per_s, transfer));
+    NearJson {
+        id: &figure.id,
+        value: exported(value),
+        unit,
+        qualifier: figure.qualifier.name(),
+        source: &figure.origin.source,
+        date: &figure.origin.date,
+        distance: exported(of.distance),
+        differences: of
+            .differences
+            .iter()
+            .map(|one| DifferenceJson {
+                field: one.field,
+                words: &one.words,
+                weight: exported(one.weight),
+            })
+            .collect(),
+        steps: of
+            .steps
+            .iter()
+            .map(|step| StepJson { what: step.what, factor: exported(step.factor) })
+            .collect(),
+        here_ops_per_s: of.here_ops_per_s.map(exported),
+        measured_of_published: beside.map(|beside| exported(beside.of_published)),
+        explained: beside.map(|beside| exported(beside.explained)),
+        unexplained: beside.map(|beside| exported(beside.unexplained)),
+        contradicts: &figure.contradicts,
+    }
+}
