@@ -151,9 +151,9 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     ),
     (
         "Expectations",
-        "Published figures by their distance: a sum over what differs, by which they are ordered and \
-         nothing else. What a figure comes to here is its number times what the model makes of each \
-         difference in turn.",
+        "Published figures by their distance: a sum over what differs, by which they are ordered \
+         and nothing else. What a figure comes to here is its number times what the model makes of \
+         each difference in turn.",
     ),
     (
         "Tuning",
