@@ -85,6 +85,7 @@ impl Dimension {
         Some(match (self, unit) {
             (Dimension::Gib, "GiB") => 1,
             (Dimension::Gib, "TiB") | (Dimension::KibPerSec, "MiB/s") => 1024,
+            (Dimension::KibPerSec, "GiB/s") => 1024 * 1024,
             (Dimension::KibPerSec, "KiB/s") => 1,
             (Dimension::Count, "count") | (Dimension::Percent, "percent") => 1,
             (Dimension::Seconds, "hours") => 3600,
@@ -161,6 +162,8 @@ limit_names! {
     BreakthroughVolumeSizeMax = "breakthrough_volume_size_max" in Gib;
     /// Endpoints of a volume in breakthrough mode.
     BreakthroughEndpoints = "breakthrough_endpoints" in Count;
+    /// What the vendor says that a volume in breakthrough mode reaches at most.
+    BreakthroughThroughput = "breakthrough_throughput" in KibPerSec;
     /// The least that can be assigned to a volume.
     ManualThroughputMin = "manual_throughput_min" in KibPerSec;
     /// The most that can be assigned to a regular volume.

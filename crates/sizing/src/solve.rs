@@ -73,11 +73,16 @@ pub fn solve(need: &Need, facts: &Facts) -> Result<Verdict, NeedError> {
     }
     kept.retain(in_time);
     of_each.retain(in_time);
-    for place in 0..kept.len() {
-        kept[place].notes = notes(&kept[place]);
-        if let Some(hosts) = &kept[place].hosts {
-            kept[place].settings = client::settings(need, hosts, facts);
+    let grown = need.grown();
+    for design in kept.iter_mut().chain(&mut of_each) {
+        let abilities = Abilities::of(&grown, design.kind, &facts.parameters);
+        design.reasons.extend(abilities.reasons());
+        design.notes = notes(design);
+        if let Some(hosts) = &design.hosts {
+            design.settings = client::settings(need, hosts, facts);
         }
+    }
+    for place in 0..kept.len() {
         kept[place].cheaper = match place {
             0 => without_a_step(&kept[0], need, facts),
             _ => front::lost(&kept[place], &kept[place - 1]),

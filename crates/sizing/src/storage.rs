@@ -185,7 +185,11 @@ fn part_volumes(
     let (least, most) = quota_range(catalog, choice.kind);
     let by_rate = rate.map_or(0, |rate| rate.quota_gib_for(buy));
     let ceiling = volume_ceiling(catalog, choice);
-    let by_ceiling = ceiling.map_or(1, |ceiling| buy.get().div_ceil(ceiling.get().max(1)));
+    let most_of_one = match choice.kind {
+        VolumeKind::Breakthrough => Some(catalog.limit(LimitName::BreakthroughThroughput)),
+        _ => ceiling.map(KibPerSec::get),
+    };
+    let by_ceiling = most_of_one.map_or(1, |most| buy.get().div_ceil(most.max(1)));
     let by_size = part.capacity_gib.max(by_rate).div_ceil(most);
     let count = by_ceiling.max(by_size).max(able).max(1) + choice.more_volumes;
     let max_count = catalog.limit(LimitName::VolumesPerPoolMax);
@@ -352,7 +356,11 @@ fn part_reasons(
     }
     let ceiling = match volume_ceiling(catalog, choice) {
         Some(ceiling) => format!("at most {ceiling}"),
-        None => "no stated limit".to_owned(),
+        None => {
+            rows.push(catalog.limit_row(LimitName::BreakthroughThroughput));
+            let most = KibPerSec::new(catalog.limit(LimitName::BreakthroughThroughput));
+            format!("no stated limit, of which the vendor names up to {most}")
+        }
     };
     let text = format!(
         "{count} {kind} volume{} of {} to {} GiB and {ceiling} each",

@@ -283,6 +283,16 @@ fn limits_are_told_from_what_volumes_were_measured_to_write() {
 }
 
 #[test]
+fn a_breakthrough_volume_is_not_given_more_than_its_vendor_names() {
+    let mut many = need(60 << 20, 100 << 10, 1000);
+    many.previews = true;
+    let all = designs(&many);
+    let mut breakthrough = all.iter().filter(|d| d.kind == VolumeKind::Breakthrough).peekable();
+    assert!(breakthrough.peek().is_some());
+    assert!(breakthrough.all(|d| d.volume_count() > 1 && !d.notes.is_empty()));
+}
+
+#[test]
 fn a_response_time_that_nothing_has_is_named_with_the_fastest() {
     let slow = Need { response_time_ns: Some(10_000), ..need(100 << 10, 1024, 1000) };
     let Verdict::Infeasible(why) = solve(&slow, &FACTS).expect("a need") else {

@@ -185,3 +185,31 @@ fn the_front_is_sorted_and_nothing_in_it_is_beaten() {
         assert!(!design.cheaper.is_empty() && !design.reasons.is_empty());
     }
 }
+
+/// 100 MiB/s x 3,600 s x 730 h are 275,566 GB, of which each is paid on its way out and in.
+#[test]
+fn traffic_through_a_peering_is_paid_for_both_ways() {
+    let peered = |permille| Need { peered_permille: Some(permille), ..need(100, 1024) };
+    let traffic = |need: &Need| front(need)[0].cost.of(cost::Item::Traffic);
+    assert_eq!(traffic(&peered(1000)).to_string(), "$5,511");
+    assert_eq!(traffic(&peered(250)).to_string(), "$1,378");
+    assert_eq!(traffic(&need(100, 1024)), Usd::ZERO);
+}
+
+#[test]
+fn a_region_without_prices_of_machines_says_so_and_leaves_them_out() {
+    let west = Need { region: "westeurope".to_owned(), ..need(950, 4096) };
+    for design in front(&west) {
+        assert_eq!(design.cost.of(cost::Item::Hosts), Usd::ZERO);
+        assert!(design.cost.unknown[0].ends_with("in westeurope"), "{:?}", design.cost.unknown);
+    }
+}
+
+#[test]
+fn each_design_names_the_published_figures_behind_what_its_parts_can_do() {
+    for design in front(&need(950, 4096)) {
+        let rows = design.reasons.iter().flat_map(|reason| &reason.rows);
+        assert!(rows.clone().any(|row| row.file == "published.toml"), "{:#?}", design.reasons);
+        assert!(rows.clone().any(|row| row.file == "prices.toml"));
+    }
+}

@@ -10,7 +10,7 @@ use report::sheet::Sheet;
 use report::sizing::schedule::{self, Planned};
 use report::sizing::{Shown, json, sheet};
 use sizing::facts::Facts;
-use sizing::need::{Demand, Need, NeedError, Part};
+use sizing::need::{Demand, Need, NeedError, Part, Protocol};
 use sizing::schedule::{Phase, Schedule, plan};
 use sizing::solve::{Verdict, solve};
 use units::{Bytes, Percent};
@@ -190,6 +190,11 @@ fn need(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Result<Need
          `predict`; what a host can do grows with its processors"
             .to_owned(),
     );
+    if arguments.protocol == Protocol::Smb {
+        let words = "volumes and hosts do over SMB what they do over NFS, as the vendor's \
+                     scale-out tests found";
+        assumptions.push(words.to_owned());
+    }
     let mut levels = arguments.level.clone();
     if levels.is_empty() {
         levels = ServiceLevel::ALL.to_vec();
