@@ -38,6 +38,8 @@ Commands:
   bench nfs [--rounds N] [--seconds S] [GROUP...]
                      our NFS client and service beside the bare transport and nfs-ganesha, in
                      turns, each side on its own processor; writes bench/runs/DATE-MACHINE-nfs/
+  bench waits [NAME...]
+                     commands that think and do not measure, against the time that each may take
 ";
 
 fn main() -> ExitCode {
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         ["bench", "nfs", words @ ..] => bench::nfs::Options::parse(words)
             .map_err(anyhow::Error::msg)
             .and_then(|options| bench::nfs::run(&root(), &options)),
+        ["bench", "waits", only @ ..] => bench::waits::run(&root(), only),
         ["bench", words @ ..] => bench::Options::parse(words, &root())
             .map_err(anyhow::Error::msg)
             .and_then(|options| bench::run(&root(), &options)),

@@ -14,6 +14,7 @@ pub(crate) mod nfs;
 mod ours;
 mod rows;
 mod table;
+pub(crate) mod waits;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
