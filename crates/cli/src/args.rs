@@ -218,7 +218,7 @@ const PREDICT_EXAMPLES: &str = "\
 Examples:
   fourcorners predict examples/topologies/database.toml
   fourcorners predict examples/topologies/vmware.toml --curve --explain
-  fourcorners predict mine.toml --json
+  fourcorners predict mine.toml --against published
   fourcorners predict mine.toml --report mine.html";
 
 const EXPECT_EXAMPLES: &str = "\

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::args::OUTPUT;
 
@@ -12,6 +12,10 @@ pub(crate) struct PredictArguments {
     /// The topology (TOML): hosts, volumes, and what is done.
     #[arg(value_name = "TOPOLOGY")]
     pub(crate) topology: PathBuf,
+
+    /// Set each workload beside the published figures that are nearest to it.
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(crate) against: Option<Against>,
 
     /// Show every point of the curve.
     #[arg(long, help_heading = OUTPUT)]
@@ -28,4 +32,11 @@ pub(crate) struct PredictArguments {
     /// Write the prediction with everything as a page (.html) or as Markdown (.md) too.
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// What a prediction can be set beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Against {
+    /// Figures that vendors published.
+    Published,
 }

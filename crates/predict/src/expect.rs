@@ -15,7 +15,7 @@ use crate::curve::{Curve, at, curve};
 use crate::distance::{self, Difference};
 use crate::of_figure::{Case, MANY};
 use crate::parameters::Parameters;
-use crate::topology::{Floor, HostGroup, Load, Topology, VolumeGroup, Workload};
+use crate::topology::{Client, Floor, HostGroup, Load, Topology, VolumeGroup, Workload};
 
 /// Factors nearer to 1 are no difference.
 const FELT: f64 = 0.005;
@@ -116,6 +116,33 @@ impl Near {
 }
 
 impl Configuration {
+    /// What one workload of a topology does, as far as figures can be compared with it: of several
+    /// groups of volumes the first says what they are.
+    pub fn of(topology: &Topology, workload: &Workload) -> Configuration {
+        let host = &topology.hosts[workload.hosts];
+        let volumes = workload.volumes.iter().map(|index| &topology.volumes[*index]);
+        let first = &topology.volumes[workload.volumes[0]];
+        let outstanding = match workload.load {
+            Load::Closed { outstanding } => Some(outstanding * host.count),
+            Load::Offered { .. } => None,
+        };
+        Configuration {
+            protocol: Protocol::Nfsv3,
+            vm: host.vm.clone(),
+            esxi: matches!(host.client, Client::Esxi { .. }),
+            hosts: host.count,
+            nconnect: host.nconnect,
+            volumes: volumes.map(|volume| volume.count).sum(),
+            kind: first.kind,
+            limit_bytes_per_s: first.limit_bytes_per_s,
+            transfer_bytes: workload.transfer_bytes,
+            read: workload.read,
+            access: workload.access,
+            outstanding,
+            floor_s: topology.floor.map(|floor| floor.mean_s),
+        }
+    }
+
     /// As a topology.
     pub fn topology(&self) -> Topology {
         let mut host = match self.esxi {

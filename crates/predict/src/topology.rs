@@ -7,6 +7,7 @@
 use cloud::figure::Access;
 use cloud::reason::Reason;
 use cloud::service_level::VolumeKind;
+use cloud::vm_size::VmSize;
 
 use crate::facts;
 
@@ -51,6 +52,8 @@ pub struct HostGroup {
     pub count: u64,
     /// How they are connected.
     pub client: Client,
+    /// The size of each, where it is a virtual machine of a known one.
+    pub vm: Option<VmSize>,
     /// Processors of each; `None` where processing does not limit them, or is not known.
     pub vcpu: Option<u64>,
     /// What each sends at most, in bytes per second.
@@ -157,6 +160,7 @@ impl HostGroup {
             name: name.to_owned(),
             count,
             client: Client::Linux,
+            vm: None,
             vcpu: None,
             egress_bytes_per_s: None,
             link_bytes_per_s: None,

@@ -190,6 +190,7 @@ impl Walk<'_, '_> {
                     host.vcpu = Some(size.vcpu);
                     host.egress_bytes_per_s = Some(size.egress_bytes_per_s() as f64);
                     host.reasons.push(vm_reason(&size));
+                    host.vm = Some(size);
                 }
                 Err(hint) => m.add(fields.place("vm"), format!("unknown VM size `{text}`"), hint),
             }

@@ -13,6 +13,7 @@
 //! product's own code, replace only what lies outside it.
 
 pub mod nfs_world;
+pub mod population;
 pub mod queueing;
 pub mod resources;
 pub mod storage;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::SystemTime;
 
-use cloud::figure::{self, Access};
+use cloud::figure::{self, Access, Figure};
 use predict::Parameters;
 use predict::expect::{Configuration, nearest, predicted};
 use report::expect::{Expectation, Measured};
@@ -24,16 +24,9 @@ pub(crate) fn run(arguments: &ExpectArguments) -> Outcome {
     };
     let figures = figure::all();
     let parameters = Parameters::calibrated(&figures);
-    let year = Utc::from_unix_ms(now_unix_ms()).year;
+    let top = arguments.top as usize;
     let of = |(configuration, measured): (Configuration, Option<Measured>)| {
-        let all = nearest(&configuration, &figures, &parameters, year);
-        Expectation {
-            curve: predicted(&configuration, &parameters),
-            near: all.into_iter().take(arguments.top as usize).collect(),
-            figures: figures.clone(),
-            configuration,
-            measured,
-        }
+        expectation(configuration, measured, &figures, &parameters, top)
     };
     let all: Vec<Expectation> = loads.into_iter().map(of).collect();
     let sheet = report::expect::sheet(&all, arguments.explain);
@@ -47,6 +40,25 @@ pub(crate) fn run(arguments: &ExpectArguments) -> Outcome {
     }
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// The nearest figures, and what the model says.
+pub(super) fn expectation(
+    configuration: Configuration,
+    measured: Option<Measured>,
+    figures: &[Figure],
+    parameters: &Parameters,
+    top: usize,
+) -> Expectation {
+    let year = Utc::from_unix_ms(now_unix_ms()).year;
+    let all = nearest(&configuration, figures, parameters, year);
+    Expectation {
+        curve: predicted(&configuration, parameters),
+        near: all.into_iter().take(top).collect(),
+        figures: figures.to_vec(),
+        configuration,
+        measured,
+    }
 }
 
 /// What the arguments ask for; all four corners where they name no load.

@@ -4,29 +4,38 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
+use predict::expect::Configuration;
+use predict::topology::Workload;
 use predict::{Curve, Parameters, Topology, topology_file};
+use report::expect::Expectation;
 use report::predict::Detail;
 use report::sheet::Sheet;
 
+use crate::commands::expect;
 use crate::commands::output::{WIDTH, to_file};
 use crate::diagnostics;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::predict_args::PredictArguments;
+use crate::predict_args::{Against, PredictArguments};
 use crate::terminal::Terminal;
+
+/// Figures beside each workload.
+const FIGURES_SHOWN: usize = 3;
 
 pub(crate) fn run(arguments: &PredictArguments, terminal: &Terminal) -> Outcome {
     let topology = read(&arguments.topology, terminal)?;
     let parameters = Parameters::calibrated(&cloud::figure::all());
     let curve = predict::curve(&topology, &parameters).map_err(Failure::input)?;
+    let beside = arguments.against.map(|Against::Published| against(&topology, &parameters));
+    let beside = beside.unwrap_or_default();
     if let Some(path) = &arguments.report {
-        write_report(&topology, &curve, path)?;
+        write_report(&topology, &curve, &beside, path)?;
     }
     let mut out = std::io::stdout().lock();
     match arguments.json {
-        true => report::predict::json::write(&topology, &curve, &mut out)?,
+        true => report::predict::json::write(&topology, &curve, &beside, &mut out)?,
         false => {
             let detail = Detail { curve: arguments.curve, explain: arguments.explain };
-            let sheet = report::predict::sheet(&topology, &curve, detail);
+            let sheet = report::predict::sheet(&topology, &curve, &beside, detail);
             out.write_all(sheet.text(WIDTH).as_bytes())?;
         }
     }
@@ -61,9 +70,24 @@ fn drawable(mistake: predict::diagnostic::Diagnostic) -> workload::diagnostic::D
     }
 }
 
-fn write_report(topology: &Topology, curve: &Curve, path: &Path) -> Result<(), Failure> {
+/// Each workload beside the figures nearest to it.
+fn against(topology: &Topology, parameters: &Parameters) -> Vec<Expectation> {
+    let figures = cloud::figure::all();
+    let of = |workload: &Workload| {
+        let configuration = Configuration::of(topology, workload);
+        expect::expectation(configuration, None, &figures, parameters, FIGURES_SHOWN)
+    };
+    topology.workloads.iter().map(of).collect()
+}
+
+fn write_report(
+    topology: &Topology,
+    curve: &Curve,
+    beside: &[Expectation],
+    path: &Path,
+) -> Result<(), Failure> {
     let detail = Detail { curve: true, explain: true };
-    write_sheet(&report::predict::sheet(topology, curve, detail), path)
+    write_sheet(&report::predict::sheet(topology, curve, beside, detail), path)
 }
 
 /// A page or Markdown, by the file's ending.

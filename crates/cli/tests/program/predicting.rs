@@ -37,6 +37,9 @@ fn every_example_is_predicted_in_every_form() {
         seen += 1;
     }
     assert!(seen >= 4);
+    let file = format!("{folder}/vmware.toml");
+    let shown = place.ok(&["predict", &file, "--against", "published"]);
+    assert!(shown.contains("A33") && shown.contains("A21 and A33 contradict"), "{shown}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
-struct ExpectationJson<'a> {
+pub(crate) struct ExpectationJson<'a> {
     protocol: &'static str,
     vm: Option<&'a str>,
     hosts: u64,
@@ -88,7 +88,7 @@ struct StepJson {
     factor: f64,
 }
 
-fn expectation(of: &Expectation) -> ExpectationJson<'_> {
+pub(crate) fn expectation(of: &Expectation) -> ExpectationJson<'_> {
     let configuration = &of.configuration;
     let asked = of.curve.as_ref().and_then(|curve| curve.asked.as_ref());
     ExpectationJson {

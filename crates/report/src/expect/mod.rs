@@ -66,7 +66,8 @@ pub fn sheet(all: &[Expectation], explain: bool) -> Sheet {
     Sheet { title: "What to expect".to_owned(), sections }
 }
 
-fn section(of: &Expectation) -> Section {
+/// One load.
+pub(crate) fn section(of: &Expectation) -> Section {
     let mut blocks = vec![Block::Paragraph(expected(of))];
     if let Some(measured) = &of.measured {
         blocks.push(Block::Paragraph(beside(of, measured)));

@@ -7,6 +7,8 @@ use cloud::reason::{Reason, RowRef};
 use predict::{Bound, Curve, Interval, Point, Resource, Stretch, Topology};
 use serde::Serialize;
 
+use crate::expect::Expectation;
+use crate::expect::json::{ExpectationJson, expectation};
 use crate::number::exported;
 
 /// Changes when a reader of the old form would misread the new one.
@@ -16,7 +18,12 @@ pub const SCHEMA_VERSION: u32 = 1;
 ///
 /// # Errors
 /// What `out` says.
-pub fn write(topology: &Topology, curve: &Curve, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    topology: &Topology,
+    curve: &Curve,
+    beside: &[Expectation],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let document = Document {
         schema_version: SCHEMA_VERSION,
         name: &topology.name,
@@ -31,6 +38,7 @@ pub fn write(topology: &Topology, curve: &Curve, out: &mut dyn Write) -> io::Res
         stretches: curve.stretches.iter().map(stretch).collect(),
         reasons: curve.reasons.iter().map(reason).collect(),
         assumptions: &curve.assumptions,
+        against_published: beside.iter().map(expectation).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
@@ -52,6 +60,9 @@ struct Document<'a> {
     stretches: Vec<StretchJson<'a>>,
     reasons: Vec<ReasonJson<'a>>,
     assumptions: &'a [String],
+    /// Of each workload, where it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    against_published: Vec<ExpectationJson<'a>>,
 }
 
 #[derive(Serialize)]

@@ -5,6 +5,7 @@ pub mod json;
 use predict::{Bound, Curve, Interval, Point, Topology};
 
 use crate::document::{Block, Column, Section, Table};
+use crate::expect::Expectation;
 use crate::number::{mib, plain, thousands};
 use crate::sheet::{Sheet, reasons};
 
@@ -23,8 +24,14 @@ pub struct Detail {
 }
 
 /// A prediction as sections.
-pub fn sheet(topology: &Topology, curve: &Curve, detail: Detail) -> Sheet {
+///
+/// * `beside` - its workloads beside published figures, where that is wanted
+pub fn sheet(topology: &Topology, curve: &Curve, beside: &[Expectation], detail: Detail) -> Sheet {
     let mut sections = vec![prediction(topology, curve), bounds(curve), points(curve, detail)];
+    sections.extend(beside.iter().map(|one| {
+        let section = crate::expect::section(one);
+        Section { title: format!("Published: {}", section.title), ..section }
+    }));
     if detail.explain {
         sections.push(Section {
             id: "why",

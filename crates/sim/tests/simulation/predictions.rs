@@ -4,6 +4,7 @@ use cloud::figure::Access;
 use cloud::service_level::VolumeKind;
 use predict::topology::{Floor, HostGroup, Load, VolumeGroup, Workload};
 use predict::{Parameter, Parameters, Topology};
+use sim::population::{self, Population};
 use sim::simulate;
 use sim::storage::{Demand, Model};
 
@@ -45,5 +46,37 @@ fn a_closed_queue_with_exponential_demand_behind_a_way_is_predicted() {
         let run = run(vec![stream(CLOSED, outstanding as u32)], 300 * S, S);
         let seen = reads(&simulate(&run, &model, 5)).completed as f64 / 300.0;
         assert_near(predicted, seen, 0.02, &format!("{outstanding} outstanding, {way_ns} ns away"));
+    }
+}
+
+/// Many hosts on many volumes, each with its own connections: what `examples/scale.rs` does with
+/// ten million operations.
+#[test]
+fn many_hosts_on_many_volumes_are_predicted() {
+    // Below the crossing of the bounds, near it, and far above it.
+    for outstanding in [2, 12, 60] {
+        let population = Population {
+            hosts: 20,
+            connections: 4,
+            outstanding,
+            volumes: 5,
+            connection_s: 1e-4,
+            volume_s: 1e-4,
+            volume_ops_per_s: None,
+            way_s: 4.8e-3,
+        };
+        let seen = population::simulate(&population, 2.0, 10.0, 3);
+        let host = HostGroup::linux("host", 20, 4);
+        let mut topology = topology(outstanding.into(), 4e-3);
+        topology.hosts = vec![host];
+        topology.volumes[0].count = 5;
+        let parameters = Parameters::unbounded()
+            .with(Parameter::RegularRead, population.volume_s)
+            .with(Parameter::FlowRead, population.connection_s);
+        let all = f64::from(20 * outstanding);
+        let predicted = predict::at(&topology, &parameters, all).unwrap();
+        let what = format!("{outstanding} outstanding on each host");
+        assert_near(predicted.ops_per_s.value, seen.ops_per_s, 0.03, &what);
+        assert_near(predicted.response_s.value, seen.response_s, 0.03, &what);
     }
 }
