@@ -2,9 +2,9 @@
 //! workers would take too much memory for.
 //!
 //! For: holding `predict` against a simulation at a scale where nothing can be measured, ten
-//! million operations and more. An operation is sixteen bytes; events wait in buckets of time, of which
-//! only the one that is due is put in order, so an event costs the same whatever their number. Not
-//! for: what a worker does with operations (schedules, intervals, histograms), which is
+//! million operations and more. An operation is sixteen bytes; events wait in buckets of time, of
+//! which only the one that is due is put in order, so an event costs the same whatever their number.
+//! Not for: what a worker does with operations (schedules, intervals, histograms), which is
 //! [`crate::world`]'s.
 //!
 //! Every host keeps its share outstanding, dealt out over its connections in turn. An operation

@@ -6,7 +6,7 @@ use predict::{Bound, Curve, Interval, Point, Topology};
 
 use crate::document::{Block, Column, Section, Table};
 use crate::expect::Expectation;
-use crate::number::{mib, plain, thousands};
+use crate::number::{NONE, mib, plain, thousands};
 use crate::sheet::{Sheet, reasons};
 
 /// Rows of a curve that are shown where not all are wanted.
@@ -162,10 +162,10 @@ fn interval(of: Interval, print: impl Fn(f64) -> String) -> String {
     if low == value && high == value { value } else { format!("{value} [{low}..{high}]") }
 }
 
-/// Its ends alone; known numbers have none.
+/// Its ends alone; where they are printed alike there is nothing to say.
 pub(crate) fn ends(of: Interval, print: impl Fn(f64) -> String) -> String {
     let (low, high) = (print(of.low), print(of.high));
-    if low == high { "exact".to_owned() } else { format!("{low}..{high}") }
+    if low == high { NONE.to_owned() } else { format!("{low}..{high}") }
 }
 
 fn ops(of: Interval) -> String {
