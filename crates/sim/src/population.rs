@@ -3,7 +3,7 @@
 //!
 //! For: holding `predict` against a simulation at a scale where nothing can be measured, ten
 //! million operations and more. An operation is sixteen bytes; events wait in buckets of time, of
-//! which only the one that is due is put in order, so an event costs the same whatever their number.
+//! which only the one that is due is put in order: an event costs the same whatever their number.
 //! Not for: what a worker does with operations (schedules, intervals, histograms), which is
 //! [`crate::world`]'s.
 //!
