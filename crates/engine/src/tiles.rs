@@ -58,6 +58,9 @@ const OUTSTANDING_MASK: u64 = 0x7ff << 32;
 /// Writes overlapped since the tile was last at rest: which of them is the last is not known.
 const OVERLAPPED: u64 = 1 << 43;
 const GENERATION_MASK: u64 = 0xffff_ffff;
+/// In the place of a generation, of which none is even: writes overlapped, and nobody promises that
+/// a server or a file system lets one of them win whole (nfs-ganesha's memory does not).
+const MIXED: u32 = 2;
 
 impl Generations {
     /// Nothing is known of `files` files of `file_size_bytes`, in tiles of `tile_bytes`.
@@ -81,7 +84,7 @@ impl Generations {
     /// The write is over; `generation` is what it left if it succeeded.
     fn write_ends(&self, file: u32, tile: u64, generation: Option<u32>) {
         self.change(file, tile, |now| {
-            let known = if now & OVERLAPPED == 0 { generation.unwrap_or(0) } else { 0 };
+            let known = if now & OVERLAPPED == 0 { generation.unwrap_or(0) } else { MIXED };
             let rest = now.wrapping_add(VERSION_ONE).wrapping_sub(OUTSTANDING_ONE);
             let at_rest = if rest & OUTSTANDING_MASK == 0 { OVERLAPPED } else { 0 };
             (rest & !GENERATION_MASK & !at_rest) | u64::from(known)
@@ -263,7 +266,7 @@ impl Tiles {
             let after = verifier.generations.state(slot.op.file, tile).load(Ordering::Acquire);
             let settled = before == after && after & OUTSTANDING_MASK == 0;
             let known = (after & GENERATION_MASK) as u32;
-            let expected = (settled && known != 0).then_some(known);
+            let expected = (settled && known != 0 && known != MIXED).then_some(known);
             let found =
                 self.maker.inspect(slot.op.file, offset_bytes, bytes, &mut verifier.scratch);
             // While a write is under way a read may see some of it, which is no corruption.
@@ -271,6 +274,7 @@ impl Tiles {
                 || match found {
                     TileFound::Good { generation } => expected.is_none_or(|e| e == generation),
                     TileFound::GoodDuplicate => true,
+                    TileFound::Corrupt { .. } => known == MIXED,
                     _ => false,
                 };
             if !good {
@@ -334,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_overlapped_another_leaves_the_generation_unknown() {
+    fn a_write_that_overlapped_another_leaves_a_tile_of_which_no_one_knows_the_generation() {
         let generations = Generations::new(1, 4096, 4096);
         generations.write_begins(0, 0);
         generations.write_ends(0, 0, Some(5));
@@ -344,9 +348,9 @@ mod tests {
         generations.write_begins(0, 0);
         generations.write_begins(0, 0);
         generations.write_ends(0, 0, Some(7));
-        assert_eq!(known(&generations), 0);
+        assert_eq!(known(&generations), MIXED);
         generations.write_ends(0, 0, Some(9));
-        assert_eq!(known(&generations), 0);
+        assert_eq!(known(&generations), MIXED);
 
         generations.write_begins(0, 0);
         generations.write_ends(0, 0, Some(11));

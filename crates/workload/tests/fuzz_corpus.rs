@@ -16,6 +16,8 @@ fn inputs() -> Vec<(PathBuf, Vec<u8>)> {
             .iter()
             .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap())
             .map(|entry| entry.unwrap().path())
+            // Of examples, those of another kind are in folders of their own.
+            .filter(|path| path.is_file())
             .collect();
     paths.sort();
     paths.into_iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()

@@ -61,7 +61,7 @@ const EXPERIMENT: &str = r#"
 name = "depths"
 [run]
 warm_up = "250ms"
-measure = "1s"
+measure = "2s"
 interval = "250ms"
 [stream.reader]
 read = "100%"
