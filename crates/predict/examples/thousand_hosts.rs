@@ -1,5 +1,5 @@
 //! Predicts 1,000 hosts x 16 connections on 10 volumes with ten million operations outstanding, and
-//! prints how long that takes: `cargo run --release -p predict --example scale`.
+//! prints how long that takes: `cargo run --release -p predict --example thousand_hosts`.
 
 use std::io::Write;
 use std::time::Instant;

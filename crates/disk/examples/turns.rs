@@ -1,4 +1,4 @@
-//! What a turn costs with a volume on disk: `cargo run --release -p disk --example speed DIR`.
+//! What a turn costs with a volume on disk: `cargo run --release -p disk --example turns DIR`.
 //!
 //! DIR must be new or empty and is left with a volume in it. A turn is some operations of one kind
 //! and a sync; what a durable one costs is mostly what the disk under DIR needs for an fdatasync.
