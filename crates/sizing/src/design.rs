@@ -182,6 +182,16 @@ impl Design {
         rates.max_by_key(|one| (one.permille(), std::cmp::Reverse(one.resource)))
     }
 
+    /// Operations outstanding on each host: those of the model where it reaches the throughput, for
+    /// near a limit they wait; else by Little's law alone.
+    pub fn outstanding_each(&self) -> Option<u64> {
+        let hosts = self.hosts.as_ref()?;
+        match &self.response {
+            Some(response) => Some((response.outstanding / f64::from(hosts.count)).ceil() as u64),
+            None => hosts.outstanding,
+        }
+    }
+
     /// The share of that resource that is left, in thousandths: what keeps response times short.
     pub fn spare_permille(&self) -> u64 {
         self.binding().map_or(PERMILLE, Use::spare_permille)

@@ -7,7 +7,6 @@ use cloud::reason::{Reason, RowRef};
 use cloud::row::Status;
 use serde::Serialize;
 use sizing::design::{Design, Pool, Resource, Use, Volumes};
-use sizing::hosts::Hosts;
 use sizing::need::{Demand, Need, Part};
 use sizing::shortfall::Shortfall;
 use sizing::solve::Verdict;
@@ -243,7 +242,7 @@ fn design(design: &Design) -> DesignJson<'_> {
         qos: design.qos.name(),
         volume_kind: design.kind.name(),
         pools: design.pools.iter().map(pool).collect(),
-        hosts: design.hosts.as_ref().map(hosts),
+        hosts: hosts(design),
         mount_options: design.settings.mount_options.as_deref(),
         commands: &design.settings.commands,
         month_usd: exported(design.cost.month().as_dollars()),
@@ -286,15 +285,16 @@ fn pool(pool: &Pool) -> PoolJson<'_> {
     }
 }
 
-fn hosts(hosts: &Hosts) -> HostsJson<'_> {
-    HostsJson {
+fn hosts(design: &Design) -> Option<HostsJson<'_>> {
+    let hosts = design.hosts.as_ref()?;
+    Some(HostsJson {
         vm: &hosts.vm,
         vcpu: hosts.vcpu,
         count: hosts.count,
         connections: hosts.connections,
         endpoints: hosts.endpoints,
-        outstanding: hosts.outstanding,
-    }
+        outstanding: design.outstanding_each(),
+    })
 }
 
 fn use_json(one: &Use) -> UseJson {

@@ -143,7 +143,7 @@ pub(super) fn facts(design: &Design) -> Vec<String> {
     points.push(format!("{} a month: {}", design.cost.month(), items.join(", ")));
     points.extend(design.cost.unknown.iter().map(|what| format!("not in it: {what}")));
     if let Some(hosts) = &design.hosts {
-        let outstanding = match hosts.outstanding {
+        let outstanding = match design.outstanding_each() {
             Some(count) => format!(", {} operations outstanding on each", thousands(count)),
             None => String::new(),
         };
