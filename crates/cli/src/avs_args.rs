@@ -10,7 +10,8 @@ use sizing::avs::HOURS_PER_MONTH;
 use sizing::avs::ask::Ratio;
 use sizing::avs::machine::Power;
 use units::{Bytes, BytesPerSec, OpsPerSec, ParseError, Percent};
-use workload::diagnostic::nearest;
+
+use crate::size_args::unknown;
 
 const COUNTED: &str = "What counts";
 const LOAD: &str = "Load, which RVTools does not know";
@@ -257,14 +258,14 @@ fn host(name: &str) -> Result<Host, String> {
     let avs = Avs::embedded();
     let rows = avs.hosts.iter().filter(|host| host.origin.status == Status::Current);
     let names: Vec<&str> = rows.map(|host| host.name.as_str()).collect();
-    avs.host(name).cloned().ok_or_else(|| unknown("host", name, &names))
+    avs.host(name).cloned().ok_or_else(|| unknown_of("host", name, &names))
 }
 
 fn policy(name: &str) -> Result<Policy, String> {
     let avs = Avs::embedded();
     let rows = avs.policies.iter().filter(|policy| policy.origin.status == Status::Current);
     let names: Vec<&str> = rows.map(|policy| policy.name.as_str()).collect();
-    avs.policy(name).cloned().ok_or_else(|| unknown("policy", name, &names))
+    avs.policy(name).cloned().ok_or_else(|| unknown_of("policy", name, &names))
 }
 
 fn region(name: &str) -> Result<String, String> {
@@ -275,19 +276,14 @@ fn region(name: &str) -> Result<String, String> {
         (_, None) => {
             let mut names = prices.regions();
             names.push("none");
-            Err(unknown("region with known prices", name, &names))
+            Err(unknown_of("region with known prices", name, &names))
         }
     }
 }
 
-/// `there is no host AV36Q; was AV36P meant? There are …`
-fn unknown(what: &str, name: &str, names: &[&str]) -> String {
-    let lower: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-    let meant = nearest(name, lower.iter().map(String::as_str))
-        .and_then(|found| lower.iter().position(|name| name == found))
-        .map(|at| names[at]);
-    let meant = meant.map_or(String::new(), |name| format!(" was `{name}` meant?"));
-    format!("there is no such {what};{meant} there are {}", names.join(", "))
+/// `there is no such host; there are AV36, AV36P; did you mean `AV36`?`
+fn unknown_of(what: &str, name: &str, names: &[&str]) -> String {
+    format!("there is no such {what}; {}", unknown(name, names))
 }
 
 fn operations(text: &str) -> Result<u64, String> {

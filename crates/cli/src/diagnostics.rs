@@ -1,4 +1,4 @@
-//! Mistakes in an experiment, drawn under the line they stand in, all at once.
+//! Mistakes in a text that the user wrote, drawn under the line they stand in, all at once.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -11,6 +11,23 @@ pub(crate) fn print(mistakes: &[Diagnostic], text: &str, terminal: &Terminal) {
     terminal::last_words(&render(mistakes, text, terminal.color_stderr));
     if mistakes.len() > 1 {
         terminal.note(&format!("{} mistakes; nothing was done", mistakes.len()));
+    }
+}
+
+/// A mistake in another text than an experiment, to be drawn as an experiment's are.
+pub(crate) fn drawable(mistake: units::diagnostic::Diagnostic) -> Diagnostic {
+    let units::diagnostic::Diagnostic { file, span, line, column, message, hint } = mistake;
+    let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Diagnostic {
+        message,
+        file,
+        span,
+        line: short(line),
+        column: short(column),
+        found: String::new(),
+        allowed: String::new(),
+        hint: (!hint.is_empty()).then_some(hint),
+        source: None,
     }
 }
 

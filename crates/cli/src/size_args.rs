@@ -7,8 +7,7 @@ use cloud::figure::Access;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use sizing::need::{Demand, Part, Protocol};
-use units::{Bytes, OpsPerSec, ParseError, Percent, parse_duration};
-use workload::diagnostic::nearest;
+use units::{Bytes, OpsPerSec, ParseError, Percent, nearest, parse_duration};
 
 use crate::args::StoreArguments;
 use crate::schedule_args::WrittenSchedule;

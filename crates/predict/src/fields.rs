@@ -7,9 +7,8 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use units::{Bytes, BytesPerSec, OpsPerSec, Percent, parse_duration};
-
-use crate::diagnostic::{Mistakes, nearest};
+use units::diagnostic::Mistakes;
+use units::{Bytes, BytesPerSec, OpsPerSec, Percent, nearest, parse_duration};
 
 /// A bit per second is so many bytes per second.
 const BYTES_PER_BIT: f64 = 0.125;

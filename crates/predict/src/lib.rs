@@ -41,7 +41,6 @@
 
 pub mod calibrate;
 pub mod curve;
-pub mod diagnostic;
 pub mod distance;
 mod doubt;
 pub mod expect;

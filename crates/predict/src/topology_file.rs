@@ -37,8 +37,9 @@ use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use cloud::vm_size::{self, VmSize};
 use toml::de::{DeTable, DeValue};
+use units::diagnostic::{Diagnostic, Mistakes};
+use units::nearest;
 
-use crate::diagnostic::{Diagnostic, Mistakes, nearest};
 use crate::facts;
 use crate::fields::Fields;
 use crate::topology::{

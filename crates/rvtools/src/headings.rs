@@ -3,8 +3,6 @@
 //! A heading matches without regard to case and blanks, so that `vInfoPowerstate` of a scripted
 //! export and `vinfopowerstate` are the same.
 
-use crate::nearest::plain;
-
 /// A sheet that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tab {
@@ -220,6 +218,14 @@ impl Wanted {
         let heading = plain(heading);
         self.names.iter().any(|name| plain(name) == heading)
     }
+}
+
+/// Without case and blanks: how headings are compared.
+pub(crate) fn plain(name: &str) -> String {
+    name.chars()
+        .filter(|c| !c.is_whitespace() && *c != '\u{feff}')
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 #[cfg(test)]

@@ -18,7 +18,6 @@ mod error;
 mod headings;
 pub mod inventory;
 mod machines;
-mod nearest;
 mod place;
 mod reading;
 mod sheet;

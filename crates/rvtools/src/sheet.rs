@@ -3,8 +3,8 @@
 use crate::cell::{Cell, Decimal};
 use crate::error::{CellMistake, Error};
 use crate::headings::{Field, Tab};
-use crate::nearest::nearest;
 use crate::place::{Place, letters};
+use units::nearest;
 
 /// A sheet or a CSV file.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use calamine::{DataRef, Reader, Xlsx, XlsxError};
 use crate::cell::{Cell, Decimal};
 use crate::error::Error;
 use crate::headings::Tab;
-use crate::nearest::nearest;
 use crate::sheet::{Row, Sheet};
+use units::nearest;
 
 /// How a ZIP archive, and so a workbook, begins.
 const ZIP: &[u8] = b"PK\x03\x04";

@@ -124,7 +124,8 @@ fn a_missing_sheet_or_heading_is_told_with_the_closest() {
     let typo = two().renamed("Powerstate", "Power state of VM").renamed("CPUs", "CPU");
     assert_eq!(
         error(&[typo]),
-        "vInfo: no heading `Powerstate`; no heading `CPUs` (the closest is `CPU` in column J)"
+        "vInfo: no heading `Powerstate` (the closest is `Power state of VM` in column B); \
+         no heading `CPUs` (the closest is `CPU` in column J)"
     );
     let typo = two().renamed("In Use MiB", "In Use GiB");
     let inventory = of_tables(&[typo]).unwrap();

@@ -1,4 +1,5 @@
-//! Quantities with their dimension: bytes, rates, percent, moments, dates.
+//! Quantities with their dimension: bytes, rates, percent, moments, dates; and what is wrong with
+//! what a user wrote.
 //!
 //! For: every boundary between crates, so that a number never loses its unit. Not for: hot loops,
 //! which use raw integers named with their unit (`issued_ns`), nor for reading clocks, which no
@@ -8,9 +9,11 @@
 //! printing is always IEC for bytes, and a rate carries `/s`.
 
 mod bytes;
+pub mod diagnostic;
 mod duration;
 mod error;
 mod instant;
+mod nearest;
 mod percent;
 mod rate;
 mod utc;
@@ -19,6 +22,7 @@ pub use bytes::Bytes;
 pub use duration::{Nanos, parse_duration, print_duration};
 pub use error::ParseError;
 pub use instant::Instant;
+pub use nearest::nearest;
 pub use percent::Percent;
 pub use rate::{BytesPerSec, OpsPerSec, thousands};
 pub use utc::Utc;

@@ -60,13 +60,13 @@ use units::Bytes;
 
 use crate::config_rules::export_rules;
 use crate::delay::{DelayModel, Distance, Distribution, Measured};
-use crate::diagnostic::{Diagnostic, Mistakes};
 use crate::export_rules::ExportRules;
 use crate::fields::{Fields, Node, Places, duration_ns};
 use crate::gcra::Rate;
 use crate::model::{Account, NetworkFeatures, Pool, Volume};
 use crate::qos::Limits;
 use crate::rules::{Rule, Subject, check};
+use units::diagnostic::{Diagnostic, Mistakes};
 
 /// Our choice: no source states the interval at which the service refills its tokens. The shorter
 /// it is, the more evenly requests go. With this one the burst is 7.5 ms of the rate: even the

@@ -6,11 +6,11 @@ use cloud::catalog::Catalog;
 use cloud::row::LimitName;
 use toml::de::DeValue;
 
-use crate::diagnostic::Mistakes;
 use crate::export_rules::{
     ExportAccess, ExportRule, ExportRules, NOBODY, Network, NetworkError, Squash,
 };
 use crate::fields::{Fields, Node};
+use units::diagnostic::Mistakes;
 
 const ALLOWED_CLIENTS: &str = "an address or a network such as `10.0.0.0/24`, or a list of them";
 

@@ -1,7 +1,7 @@
 //! Reads the keys of one table of a configuration, typed, and says what is wrong with each.
 //!
 //! For: `config.rs`. A key that is read is known; what is left over at the end is unknown and is
-//! told, with the nearest known one.
+//! told, with all that are known.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -12,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use units::{Bytes, BytesPerSec, OpsPerSec, parse_duration};
 
-use crate::diagnostic::Mistakes;
+use units::diagnostic::Mistakes;
 
 pub(crate) type Node<'i> = Spanned<DeValue<'i>>;
 

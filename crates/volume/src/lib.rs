@@ -20,7 +20,6 @@ mod agenda;
 pub mod config;
 mod config_rules;
 pub mod delay;
-pub mod diagnostic;
 pub mod export_rules;
 pub mod exports;
 mod exposition;

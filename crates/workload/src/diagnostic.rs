@@ -167,35 +167,7 @@ pub(crate) fn did_you_mean<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
-    nearest(word, known).map(|other| format!("did you mean `{other}`?"))
-}
-
-/// The word of `known` that is nearest to `word`, if one is near enough.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = word.to_ascii_lowercase().replace('-', "_");
-    known
-        .into_iter()
-        .map(|other| (edit_distance(&wanted, &other.replace('-', "_")), other))
-        .min()
-        .filter(|(distance, other)| *distance <= other.chars().count().max(3) / 3)
-        .map(|(_, other)| other)
-}
-
-/// Insertions, deletions and replacements that turn `a` into `b` (Levenshtein 1966).
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    // A word longer than any key is not a slip of the keyboard; do not spend time on it.
-    for (i, from) in a.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    units::nearest(word, known).map(|other| format!("did you mean `{other}`?"))
 }
 
 #[cfg(test)]
@@ -209,13 +181,6 @@ mod tests {
         assert_eq!(did_you_mean("raed", known), None);
         assert_eq!(did_you_mean("reed", known).unwrap(), "did you mean `read`?");
         assert_eq!(did_you_mean("elephant", known), None);
-    }
-
-    #[test]
-    fn distances_are_those_of_levenshtein() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("same", "same"), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::{Diagnostic, Place, Source, did_you_mean, nearest};
+use crate::diagnostic::{Diagnostic, Place, Source, did_you_mean};
 use crate::keys::{self, Key, Section};
 use crate::overrides::{self, Override};
 use crate::reader::Reader;
@@ -413,7 +413,7 @@ impl Walk<'_, '_> {
             self.problems.push(unknown_key(&place, name.get_ref(), sections, title));
             // What is misspelled is not missing as well.
             let rows = || keys::KEYS.iter().filter(|key| sections.contains(&key.section));
-            let meant = nearest(name.get_ref(), rows().map(|key| key.name))?;
+            let meant = units::nearest(name.get_ref(), rows().map(|key| key.name))?;
             let key = rows().find(|key| key.name == meant)?;
             return Some(Setting { key, choices: Vec::new(), place });
         };

@@ -48,26 +48,10 @@ fn read(path: &Path, terminal: &Terminal) -> Result<Topology, Failure> {
         .with_context(|| format!("read topology {}", path.display()))
         .map_err(Failure::input)?;
     topology_file::parse(&text, &path.display().to_string()).map_err(|mistakes| {
-        let drawn: Vec<_> = mistakes.into_iter().map(drawable).collect();
+        let drawn: Vec<_> = mistakes.into_iter().map(diagnostics::drawable).collect();
         diagnostics::print(&drawn, &text, terminal);
         Failure::said(Exit::BadInput)
     })
-}
-
-/// A topology's mistakes are drawn as those of an experiment are.
-fn drawable(mistake: predict::diagnostic::Diagnostic) -> workload::diagnostic::Diagnostic {
-    let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    workload::diagnostic::Diagnostic {
-        message: mistake.message,
-        file: mistake.file,
-        span: mistake.span,
-        line: short(mistake.line),
-        column: short(mistake.column),
-        found: String::new(),
-        allowed: String::new(),
-        hint: (!mistake.hint.is_empty()).then_some(mistake.hint),
-        source: None,
-    }
 }
 
 /// Each workload beside the figures nearest to it.

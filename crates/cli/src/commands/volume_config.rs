@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use cloud::catalog::Catalog;
+use units::diagnostic::Diagnostic;
 use volume::config::{self, Config};
 use volume::delay::Distribution;
-use volume::diagnostic::Diagnostic;
 use volume::one_volume::OneVolume;
 
 use crate::diagnostics;
@@ -71,19 +71,9 @@ fn of_flags(arguments: &ServeArguments, catalog: &Catalog) -> Result<Config, Fai
     })
 }
 
-/// The service's mistakes are drawn as those of an experiment are.
+/// The hints of the service's mistakes are what is allowed.
 fn drawable(mistake: Diagnostic) -> workload::diagnostic::Diagnostic {
-    let Diagnostic { file, span, line, column, message, hint } = mistake;
-    let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    workload::diagnostic::Diagnostic {
-        message,
-        file,
-        span,
-        line: short(line),
-        column: short(column),
-        found: String::new(),
-        allowed: hint,
-        hint: None,
-        source: None,
-    }
+    let mut drawn = diagnostics::drawable(mistake);
+    drawn.allowed = drawn.hint.take().unwrap_or_default();
+    drawn
 }

@@ -115,9 +115,9 @@ fn what_is_not_possible_as_asked_ends_with_1_and_says_by_how_much() {
 fn mistyped_arguments_are_refused_with_the_closest() {
     let place = Place::new();
     for (arguments, said) in [
-        (["--host", "AV36Q"], "was `AV36` meant?"),
-        (["--policy", "raid-5"], "was `raid5` meant?"),
-        (["--region", "eastuss"], "was `eastus` meant?"),
+        (["--host", "AV36Q"], "did you mean `AV36`?"),
+        (["--policy", "raid-5"], "did you mean `raid5`?"),
+        (["--region", "eastuss"], "did you mean `eastus`?"),
         (["--host-price", "5000"], "`5000/month`"),
         (["--dedup", "0.5"], "a factor from `1` to `10`"),
         (["--report", "page.pdf"], "a report is .html or .md"),

@@ -1,8 +1,9 @@
-//! What is wrong with a configuration, and where.
+//! What is wrong with a text that a user wrote, and where.
 //!
-//! For: telling all mistakes of a file at once, each with line, column and what is allowed. Not
-//! for: drawing them; whoever has the text can, with the span. The service has its own and shares
-//! none with the load generator.
+//! For: telling all mistakes of a file of settings at once (a topology, the service's
+//! configuration), each with line, column, what is allowed and what may have been meant. Not for:
+//! drawing them; whoever has the text can, with the span. An experiment's mistakes have parts of
+//! their own, in `workload`.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,7 +21,7 @@ pub struct Diagnostic {
     pub column: usize,
     /// What is wrong.
     pub message: String,
-    /// What is allowed, or what to do; empty where that cannot be said shortly.
+    /// What is allowed, what may have been meant, or what to do; may be empty.
     pub hint: String,
 }
 
@@ -36,24 +37,20 @@ impl std::error::Error for Diagnostic {}
 
 /// The mistakes of one text.
 #[derive(Debug)]
-pub(crate) struct Mistakes<'a> {
+pub struct Mistakes<'a> {
     file: &'a str,
     text: &'a str,
     found: Vec<Diagnostic>,
 }
 
 impl<'a> Mistakes<'a> {
-    pub(crate) const fn new(file: &'a str, text: &'a str) -> Mistakes<'a> {
+    /// None yet, of the text of `file` as the user named it.
+    pub const fn new(file: &'a str, text: &'a str) -> Mistakes<'a> {
         Mistakes { file, text, found: Vec::new() }
     }
 
     /// Adds a mistake; a span outside of the text is moved to its end.
-    pub(crate) fn add(
-        &mut self,
-        span: Range<usize>,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) {
+    pub fn add(&mut self, span: Range<usize>, message: impl Into<String>, hint: impl Into<String>) {
         let mut start = span.start.min(self.text.len());
         while !self.text.is_char_boundary(start) {
             start -= 1;
@@ -70,14 +67,19 @@ impl<'a> Mistakes<'a> {
         });
     }
 
+    /// Whether nothing was wrong so far.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
     /// Whether a mistake stands in this line already.
-    pub(crate) fn has_line_of(&self, span: &Range<usize>) -> bool {
+    pub fn has_line_of(&self, span: &Range<usize>) -> bool {
         let line = self.text[..span.start.min(self.text.len())].matches('\n').count() + 1;
         self.found.iter().any(|mistake| mistake.line == line)
     }
 
     /// All of them, in the order of the text.
-    pub(crate) fn into_sorted(mut self) -> Vec<Diagnostic> {
+    pub fn into_sorted(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|mistake| mistake.span.start);
         self.found
     }
@@ -89,14 +91,14 @@ mod tests {
 
     #[test]
     fn a_mistake_has_line_and_column_in_characters() {
-        let mut mistakes = Mistakes::new("v.toml", "one\nzwö drei\n");
+        let mut mistakes = Mistakes::new("t.toml", "one\nzwö drei\n");
         mistakes.add(9..13, "second", "");
         mistakes.add(0..3, "first", "say two");
         mistakes.add(400..500, "beyond", "");
         let texts: Vec<String> = mistakes.into_sorted().iter().map(ToString::to_string).collect();
         assert_eq!(
             texts,
-            ["v.toml:1:1: first (say two)", "v.toml:2:5: second", "v.toml:3:1: beyond",]
+            ["t.toml:1:1: first (say two)", "t.toml:2:5: second", "t.toml:3:1: beyond"]
         );
     }
 }
