@@ -39,10 +39,14 @@ use connection::Connection;
 /// that a connection that sends 10,000 at once holds up the others no longer than that.
 const TURN_REQUESTS: usize = 128;
 
-/// The same while a reply is about to be due and more are held than memory is kept for
-/// ([`SPARE_REPLIES`]): then a read takes some 5 us, most of which is memory that nobody has
-/// touched before, and a reply may be late by no more than 50 us.
+/// The same while a reply is about to be due and many are held: then a read takes some 5 us, most
+/// of which is memory that nobody has touched before, and a reply may be late by no more than
+/// 50 us. With few held, small turns would cost an unlimited volume with a delay a sixth of its
+/// operations.
 const TURN_REQUESTS_WHEN_DUE: usize = 4;
+
+/// Many are held.
+const MANY_HELD: usize = 1024;
 
 /// What is due within this is about to be.
 const ABOUT_NS: u64 = 1_000_000;
@@ -441,7 +445,7 @@ impl Server {
     /// How many requests are performed in a row now. What is kept on a disk is made safe once for
     /// all of them, which takes longer than they do: there a turn is never a small one.
     fn turn_requests(&mut self, now_ns: u64) -> usize {
-        if self.is_on_disk || self.held.len() < SPARE_REPLIES {
+        if self.is_on_disk || self.held.len() < MANY_HELD {
             return TURN_REQUESTS;
         }
         let due = self.service.next_ns().is_some_and(|at_ns| at_ns <= now_ns + ABOUT_NS);

@@ -27,10 +27,17 @@ impl Place {
     }
 }
 
+/// Places in one piece of memory.
+const CHUNK: usize = 1024;
+
 /// Things with their places; those of what was removed are used again.
+///
+/// They stand in pieces of memory that are never moved: to make room for 100,000 held replies by
+/// copying those that are there takes milliseconds, in which nothing else is let go.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots<T> {
-    slots: Vec<Slot<T>>,
+    chunks: Vec<Vec<Slot<T>>>,
+    count: u32,
     free: Vec<u32>,
 }
 
@@ -42,42 +49,48 @@ struct Slot<T> {
 
 impl<T> Default for Slots<T> {
     fn default() -> Slots<T> {
-        Slots { slots: Vec::new(), free: Vec::new() }
+        Slots { chunks: Vec::new(), count: 0, free: Vec::new() }
     }
 }
 
 impl<T> Slots<T> {
     pub(crate) fn insert(&mut self, value: T) -> Place {
         if let Some(index) = self.free.pop() {
-            let slot = &mut self.slots[index as usize];
+            let slot = self.slot_mut(index).expect("what is free was used");
             slot.value = Some(value);
             return Place { index, generation: slot.generation };
         }
-        let index = u32::try_from(self.slots.len()).expect("fewer than 2^32 of a kind");
-        self.slots.push(Slot { generation: 0, value: Some(value) });
+        let index = self.count;
+        self.count = index.checked_add(1).expect("fewer than 2^32 of a kind");
+        if index as usize % CHUNK == 0 {
+            // Most kinds have few, and the first chunk grows with them.
+            let room = if index == 0 { 0 } else { CHUNK };
+            self.chunks.push(Vec::with_capacity(room));
+        }
+        let last = self.chunks.last_mut().expect("the first place of a chunk makes it");
+        last.push(Slot { generation: 0, value: Some(value) });
         Place { index, generation: 0 }
     }
 
     /// The place that the next thing will have.
     pub(crate) fn next_place(&self) -> Place {
-        let index = self.free.last().copied();
-        let index = index.unwrap_or_else(|| u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
-        let generation = self.slots.get(index as usize).map_or(0, |slot| slot.generation);
+        let index = self.free.last().copied().unwrap_or(self.count);
+        let generation = self.slot(index).map_or(0, |slot| slot.generation);
         Place { index, generation }
     }
 
     pub(crate) fn get(&self, place: Place) -> Option<&T> {
-        let slot = self.slots.get(place.index as usize)?;
+        let slot = self.slot(place.index)?;
         slot.value.as_ref().filter(|_| slot.generation == place.generation)
     }
 
     pub(crate) fn get_mut(&mut self, place: Place) -> Option<&mut T> {
-        let slot = self.slots.get_mut(place.index as usize)?;
+        let slot = self.slot_mut(place.index)?;
         slot.value.as_mut().filter(|_| slot.generation == place.generation)
     }
 
     pub(crate) fn remove(&mut self, place: Place) -> Option<T> {
-        let slot = self.slots.get_mut(place.index as usize)?;
+        let slot = self.slot_mut(place.index)?;
         if slot.generation != place.generation {
             return None;
         }
@@ -89,12 +102,20 @@ impl<T> Slots<T> {
 
     /// Where everything is.
     pub(crate) fn places(&self) -> Vec<Place> {
-        let used = self.slots.iter().zip(0..).filter(|(slot, _)| slot.value.is_some());
+        let used = self.chunks.iter().flatten().zip(0..).filter(|(slot, _)| slot.value.is_some());
         used.map(|(slot, index)| Place { index, generation: slot.generation }).collect()
     }
 
     pub(crate) const fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.count as usize - self.free.len()
+    }
+
+    fn slot(&self, index: u32) -> Option<&Slot<T>> {
+        self.chunks.get(index as usize / CHUNK)?.get(index as usize % CHUNK)
+    }
+
+    fn slot_mut(&mut self, index: u32) -> Option<&mut Slot<T>> {
+        self.chunks.get_mut(index as usize / CHUNK)?.get_mut(index as usize % CHUNK)
     }
 }
 
@@ -114,6 +135,20 @@ mod tests {
         assert_eq!((slots.get(a), slots.get(b), slots.get(c)), (None, Some(&"b"), Some(&"c")));
         assert_eq!((slots.remove(a), slots.len()), (None, 2));
         assert_eq!(slots.get_mut(a), None);
-        assert_eq!((a.index, slots.slots.len()), (c.index, 2));
+        assert_eq!((a.index, slots.count), (c.index, 2));
+    }
+
+    #[test]
+    fn what_is_there_stands_where_it_stood_however_many_come() {
+        let mut slots = Slots::default();
+        let places: Vec<Place> = (0..3 * CHUNK + 1).map(|number| slots.insert(number)).collect();
+        let first: *const usize = slots.get(places[CHUNK]).unwrap();
+        let more: Vec<Place> = (0..5 * CHUNK).map(|number| slots.insert(number)).collect();
+        assert!(std::ptr::eq(first, slots.get(places[CHUNK]).unwrap()));
+        for (number, place) in places.iter().enumerate() {
+            assert_eq!(slots.get(*place), Some(&number));
+        }
+        assert_eq!(slots.places(), [places, more].concat());
+        assert_eq!(slots.len(), 8 * CHUNK + 1);
     }
 }

@@ -6,9 +6,11 @@
 //! floor server [--cpu N] --request BYTES --reply BYTES
 //! floor client [--cpu N] --request BYTES --reply BYTES --address A --server-pid P
 //!              [--connections N] [--depth N] [--seconds S]
+//! floor release [--cpu N] [--receiver-cpu N] --reply BYTES --replies N --each-second N
 //! ```
 //! The server prints its address and serves until it is killed. The client prints one line with
-//! what it did and what it and the server spent on it.
+//! what it did and what it and the server spent on it. `release` is the floor under replies that a
+//! limit holds back (`release.rs`).
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,6 +20,7 @@ use rustix::event::epoll;
 
 #[path = "../load/measured.rs"]
 mod measured;
+mod release;
 #[path = "../load/words.rs"]
 mod words;
 
@@ -29,10 +32,17 @@ const BUFFER_BYTES: usize = 256 * 1024;
 
 fn main() -> Result<()> {
     let mut words = Words::of_this_program();
-    let side = words.next_word().context("`server` or `client`?")?;
+    let side = words.next_word().context("`server`, `client` or `release`?")?;
     measured::pin(words.number("--cpu")?)?;
-    let request_bytes = words.needed("--request")?;
     let reply_bytes = words.needed("--reply")?;
+    if side == "release" {
+        let replies = words.needed("--replies")?;
+        let each_second = words.needed("--each-second")?;
+        let receiver_cpu = words.number("--receiver-cpu")?;
+        words.finish()?;
+        return release::run(reply_bytes, replies, each_second, receiver_cpu);
+    }
+    let request_bytes = words.needed("--request")?;
     match side.as_str() {
         "server" => {
             words.finish()?;
@@ -62,7 +72,7 @@ fn main() -> Result<()> {
             writeln!(std::io::stdout(), "{}", window.line(exchanges))?;
             Ok(())
         }
-        other => bail!("`server` or `client`, not `{other}`"),
+        other => bail!("`server`, `client` or `release`, not `{other}`"),
     }
 }
 

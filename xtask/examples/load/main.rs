@@ -33,6 +33,9 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// Beside the data: the head of a reply and attributes.
 const HEAD_MAX_BYTES: usize = 512;
 
+/// Between two looks of a generator that calls once and is in no hurry for the replies.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
+
 fn main() -> Result<()> {
     let mut words = Words::of_this_program();
     let what = What::of(&words.next_word().context("what is to be called?")?)?;
@@ -63,9 +66,7 @@ fn main() -> Result<()> {
         load.add(TcpStream::connect(&address)?, number, depth)?;
     }
     if once {
-        // To wake who sleeps is a part of sending on a virtual machine, and the sleep is ours: it
-        // would be counted as the service's.
-        load.wait = Some(rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 });
+        load.pause = Some(PAUSE);
         return load.stop();
     }
     let mut window = Window::new(server_pid as u32, seconds as u64);
@@ -88,8 +89,12 @@ struct Load {
     connections: Vec<Connection>,
     done: u64,
     stopping: bool,
-    /// How long to sleep for an answer; for ever where none.
-    wait: Option<rustix::time::Timespec>,
+    /// How long to sleep between two looks for answers; where none, an answer ends the sleep.
+    ///
+    /// To wake who sleeps is a part of sending, some 10 us of it on a virtual machine, and the
+    /// sleep is ours: it would be counted as the service's. And who never sleeps takes from a
+    /// virtual machine what its other processor needs to be woken in time.
+    pause: Option<std::time::Duration>,
 }
 
 struct Connection {
@@ -112,7 +117,7 @@ impl Load {
             connections: Vec::new(),
             done: 0,
             stopping: false,
-            wait: None,
+            pause: None,
         })
     }
 
@@ -146,7 +151,11 @@ impl Load {
         let mut events = std::mem::take(&mut self.events);
         events.clear();
         let spare = rustix::buffer::spare_capacity(&mut events);
-        epoll::wait(&self.epoll, spare, self.wait.as_ref())?;
+        let at_once = rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 };
+        epoll::wait(&self.epoll, spare, self.pause.map(|_| &at_once))?;
+        if let Some(pause) = self.pause.filter(|_| events.is_empty()) {
+            std::thread::sleep(pause);
+        }
         for event in &events {
             let (number, flags) = (event.data.u64() as usize, event.flags);
             if flags.intersects(epoll::EventFlags::IN | epoll::EventFlags::HUP) {

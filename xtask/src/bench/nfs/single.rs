@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::client::{self, Shape};
 use super::judge::Measured;
-use super::process::{CLIENT_PROCESSOR, Running};
+use super::process::{CLIENT_PROCESSOR, Running, SERVER_PROCESSOR};
 use super::trials::{Call, Place};
 use super::{example, servers};
 
@@ -97,6 +97,7 @@ fn held(place: &Place, measured: &mut Measured) -> Result<()> {
     let server = servers::ours_limited(&place.root, &place.scratch)?;
     let pid = server.process.pid().to_string();
     prefer(&pid)?;
+    let mut bare = vec![bare_release(&place.root)?];
     let arguments = [
         "read",
         "--address",
@@ -128,9 +129,48 @@ fn held(place: &Place, measured: &mut Measured) -> Result<()> {
         value.with_context(|| format!("the service does not tell late.{what}: {}", stat["late"]))
     };
     ensure!(late("count")? >= HELD * 0.95, "not all were held back: {}", stat["late"]);
+    bare.push(bare_release(&place.root)?);
+    let bare = |figure: fn(&Release) -> f64| bare.iter().map(figure).sum::<f64>() / 2.0;
     measured.add_alone("held", "late by p99, us", late("p99_ns")? / 1e3);
     measured.add_alone("held", "late by p50, us", late("p50_ns")? / 1e3);
     measured.add_alone("held", "late by p99.9, us", late("p999_ns")? / 1e3);
     measured.add_alone("held", "service cores", spent_s / (HELD / RELEASES_PER_S));
+    measured.add_alone("held", "a bare process: late by p99, us", bare(|one| one.late_p99_us));
+    measured.add_alone("held", "a bare process: late by p50, us", bare(|one| one.late_p50_us));
+    measured.add_alone("held", "a bare process: cores", bare(|one| one.cores));
     Ok(())
+}
+
+/// What a bare process reached.
+struct Release {
+    late_p50_us: f64,
+    late_p99_us: f64,
+    cores: f64,
+}
+
+/// The floor of [`held`]: a process of the same priority that sleeps until each reply is due and
+/// sends as many bytes, on the same processors. What it is late by is this machine's doing.
+fn bare_release(root: &Path) -> Result<Release> {
+    let (replies, each_second) = (HELD.to_string(), RELEASES_PER_S.to_string());
+    let program = example(root, "floor");
+    let ended = Command::new("chrt")
+        .args(["-f", "10"])
+        .arg(&program)
+        .args(["release", "--cpu", SERVER_PROCESSOR, "--receiver-cpu", CLIENT_PROCESSOR])
+        .args(["--reply", "8192", "--replies", &replies, "--each-second", &each_second])
+        .output()?;
+    let why = String::from_utf8_lossy(&ended.stderr).into_owned();
+    ensure!(ended.status.success(), "the bare process failed: {why}");
+    let line = String::from_utf8_lossy(&ended.stdout).into_owned();
+    let figure = |name: &str| {
+        let mut pairs = line.split_whitespace().filter_map(|word| word.split_once('='));
+        let text = pairs.find(|(key, _)| *key == name).map(|(_, value)| value);
+        let value = text.and_then(|text| text.parse::<f64>().ok());
+        value.with_context(|| format!("the bare process does not tell {name}: {line}"))
+    };
+    Ok(Release {
+        late_p50_us: figure("late_p50_us")?,
+        late_p99_us: figure("late_p99_us")?,
+        cores: figure("cpu_s")? / (HELD / RELEASES_PER_S),
+    })
 }
