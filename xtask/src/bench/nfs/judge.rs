@@ -256,6 +256,12 @@ const ROWS_ALONE: &[RowAlone] = &[
         must: Must::AtMost(50.0, 50.0),
     },
     RowAlone {
+        work: "the same",
+        group: "held",
+        what: "late by p99 beyond a bare process, us",
+        must: Must::AtMost(50.0, 0.0),
+    },
+    RowAlone {
         work: "the same, 8,192 leave each second",
         group: "held",
         what: "service cores",
