@@ -21,6 +21,7 @@ const IDENTITY: &[(&str, &str, &[&str])] = &[
     ("client_settings.toml", "setting", &["name"]),
     ("client_settings.toml", "nconnect_support", &["distribution"]),
     ("client_settings.toml", "kerberos", &["flavour"]),
+    ("load_profiles.toml", "profile", &["name"]),
     ("prices.toml", "storage", &["region"]),
     ("prices.toml", "traffic", &["name"]),
     ("prices.toml", "vm", &["name", "region"]),

@@ -13,6 +13,7 @@ pub mod catalog;
 mod catalog_rows;
 pub mod client;
 pub mod figure;
+pub mod load_profile;
 pub mod price;
 pub mod reason;
 pub mod row;
