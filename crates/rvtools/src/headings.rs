@@ -14,6 +14,8 @@ pub(crate) enum Tab {
     Memory,
     /// RVTools: hosts.
     Host,
+    /// RVTools: clusters.
+    Cluster,
     /// RVTools: file systems of guests.
     Partition,
     /// RVTools: datastores.
@@ -39,7 +41,13 @@ pub(crate) enum Field {
     Provisioned,
     InUse,
     Os,
+    OsByTools,
+    Folder,
+    ResourcePool,
+    Annotation,
+    Datacenter,
     Cluster,
+    Host,
     Label,
     Capacity,
     Raw,
@@ -47,6 +55,10 @@ pub(crate) enum Field {
     Cores,
     Vcpus,
     VcpusPerCore,
+    CpuUsage,
+    MemoryUsage,
+    Hosts,
+    Failover,
     Kind,
     PeakOps,
     MeanOps,
@@ -86,7 +98,13 @@ const INFO: &[Wanted] = &[
     ),
     wanted(Field::InUse, &["In Use MiB", "In Use MB", "vInfoInUse", "vInfoInUseMiB"]),
     wanted(Field::Os, &["OS according to the configuration file", "vInfoOS"]),
+    wanted(Field::OsByTools, &["OS according to the VMware Tools", "vInfoOSTools"]),
+    wanted(Field::Folder, &["Folder", "vInfoFolder"]),
+    wanted(Field::ResourcePool, &["Resource pool", "vInfoResourcepool"]),
+    wanted(Field::Annotation, &["Annotation", "vInfoAnnotation"]),
+    wanted(Field::Datacenter, &["Datacenter", "vInfoDataCenter"]),
     wanted(Field::Cluster, &["Cluster", "vInfoCluster"]),
+    wanted(Field::Host, &["Host", "vInfoHost"]),
 ];
 
 const DISK: &[Wanted] = &[
@@ -108,11 +126,23 @@ const HOST: &[Wanted] = &[
     wanted(Field::Cores, &["# Cores", "vHostNumCpuCores"]),
     wanted(Field::Vcpus, &["# vCPUs", "vHostvCPUs"]),
     wanted(Field::VcpusPerCore, &["vCPUs per Core", "vHostVCPUsPerCore"]),
+    wanted(Field::Cluster, &["Cluster", "vHostCluster"]),
+    wanted(Field::Memory, &["# Memory", "vHostMemorySize"]),
+    wanted(Field::CpuUsage, &["CPU usage %", "vHostOverallCpuUsage"]),
+    wanted(Field::MemoryUsage, &["Memory usage %", "vHostOverallMemoryUsage"]),
+];
+
+const CLUSTER: &[Wanted] = &[
+    needed(Field::Name, &["Name"]),
+    needed(Field::Hosts, &["NumHosts"]),
+    wanted(Field::Cores, &["NumCpuCores"]),
+    wanted(Field::Failover, &["Failover Level"]),
 ];
 
 const PARTITION: &[Wanted] = &[
     needed(Field::Name, &["VM", "vPartitionVMName"]),
     needed(Field::Consumed, &["Consumed MiB", "Consumed MB", "vPartitionConsumedMiB"]),
+    wanted(Field::Capacity, &["Capacity MiB", "Capacity MB", "vPartitionCapacityMiB"]),
     wanted(Field::Id, &["VM UUID", "vPartitionUUID"]),
 ];
 
@@ -120,6 +150,7 @@ const DATASTORE: &[Wanted] = &[
     needed(Field::Name, &["Name"]),
     wanted(Field::Kind, &["Type"]),
     wanted(Field::Capacity, &["Capacity MiB", "Capacity MB"]),
+    wanted(Field::Provisioned, &["Provisioned MiB", "Provisioned MB"]),
     wanted(Field::InUse, &["In Use MiB", "In Use MB"]),
 ];
 
@@ -153,12 +184,13 @@ const LIVE_PERFORMANCE: &[Wanted] = &[
 
 impl Tab {
     /// All of them, those that a file may be about before those that only add to it.
-    pub(crate) const ALL: [Tab; 9] = [
+    pub(crate) const ALL: [Tab; 10] = [
         Tab::Info,
         Tab::LiveMachines,
         Tab::Disk,
         Tab::Memory,
         Tab::Host,
+        Tab::Cluster,
         Tab::Partition,
         Tab::Datastore,
         Tab::LiveDisks,
@@ -172,6 +204,7 @@ impl Tab {
             Tab::Disk => "vDisk",
             Tab::Memory => "vMemory",
             Tab::Host => "vHost",
+            Tab::Cluster => "vCluster",
             Tab::Partition => "vPartition",
             Tab::Datastore => "vDatastore",
             Tab::LiveMachines => "VMs",
@@ -192,6 +225,7 @@ impl Tab {
             Tab::Disk => DISK,
             Tab::Memory => MEMORY,
             Tab::Host => HOST,
+            Tab::Cluster => CLUSTER,
             Tab::Partition => PARTITION,
             Tab::Datastore => DATASTORE,
             Tab::LiveMachines => LIVE_MACHINES,

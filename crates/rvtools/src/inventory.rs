@@ -9,6 +9,8 @@ pub struct Inventory {
     pub machines: Vec<Machine>,
     /// Hosts that they run on now.
     pub hosts: Vec<Host>,
+    /// Clusters of those hosts.
+    pub clusters: Vec<Cluster>,
     /// Datastores that they lie on now.
     pub datastores: Vec<Datastore>,
     /// Sheets that were read, as their file names them, each with its rows.
@@ -46,12 +48,28 @@ pub struct Machine {
     pub in_use: Option<Bytes>,
     /// What its guest's file systems hold (`vPartition`, needs VMware Tools).
     pub guest_used: Option<Bytes>,
+    /// What its guest's file systems could hold.
+    pub guest_capacity: Option<Bytes>,
     /// Its disks, where `vDisk` is there.
     pub disks: Vec<Disk>,
     /// Operating system as configured.
     pub os: Option<String>,
+    /// Operating system as its tools tell it.
+    pub os_by_tools: Option<String>,
+    /// Folder in the inventory, with its path.
+    pub folder: Option<String>,
+    /// Resource pool.
+    pub resource_pool: Option<String>,
+    /// What somebody noted about it.
+    pub annotation: Option<String>,
+    /// Data centre.
+    pub datacenter: Option<String>,
     /// Cluster that it runs in.
     pub cluster: Option<String>,
+    /// Host that it runs on.
+    pub host: Option<String>,
+    /// What stands in the columns that the caller asked for, in the caller's order.
+    pub columns: Vec<Option<String>>,
     /// What it does to its disks, where somebody measured it.
     pub load: Option<Load>,
 }
@@ -96,12 +114,33 @@ pub struct Load {
 pub struct Host {
     /// Its name.
     pub name: String,
+    /// Its cluster.
+    pub cluster: Option<String>,
     /// Processor cores.
     pub cores: Option<u64>,
+    /// Its memory.
+    pub memory: Option<Bytes>,
+    /// How busy its processors are, in hundredths.
+    pub cpu_usage_percent: Option<f64>,
+    /// How full its memory is, in hundredths.
+    pub memory_usage_percent: Option<f64>,
     /// Virtual processors of the machines that run on it.
     pub vcpus: Option<u64>,
     /// Virtual processors for each core, as the export has it.
     pub vcpus_per_core: Option<f64>,
+}
+
+/// A cluster of hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// Its name.
+    pub name: String,
+    /// Its hosts.
+    pub hosts: Option<u64>,
+    /// Their cores.
+    pub cores: Option<u64>,
+    /// Hosts that may fail, as its high availability is set; absent also where that is no number.
+    pub failover: Option<u64>,
 }
 
 /// A datastore.
@@ -113,6 +152,8 @@ pub struct Datastore {
     pub kind: Option<String>,
     /// Its size.
     pub capacity: Option<Bytes>,
+    /// What machines were given of it; more than its size where they are thin.
+    pub provisioned: Option<Bytes>,
     /// What it holds.
     pub in_use: Option<Bytes>,
 }

@@ -26,4 +26,4 @@ mod workbook;
 
 pub use error::{CellMistake, Error};
 pub use inventory::Inventory;
-pub use reading::{NamedBytes, is_table_of_a_set, read};
+pub use reading::{NamedBytes, is_table_of_a_set, read, read_with_columns};

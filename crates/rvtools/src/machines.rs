@@ -13,21 +13,25 @@ use crate::sheet::{Columns, Row, Sheet};
 /// Bytes in a MiB. RVTools 3.x and Live Optics wrote MB for the same numbers.
 const MIB: f64 = 1_048_576.0;
 
-/// Reads the machines of `vInfo` or of Live Optics' `VMs`, in the order of their rows.
+/// Reads the machines of `vInfo` or of Live Optics' `VMs`, in the order of their rows, with what
+/// stands below the headings `asked`.
 ///
 /// # Errors
 /// A needed heading is missing, or no row has a name. Wrong cells go to `mistakes`.
 pub(crate) fn read(
     tab: Tab,
     sheet: &Sheet,
+    asked: &[String],
     mistakes: &mut Vec<CellMistake>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Machine>, Error> {
     let columns = sheet.columns(tab, notes)?;
+    let asked: Vec<Option<u32>> = asked.iter().map(|name| sheet.asked(name, notes)).collect();
     let mut skipped = Skipped::default();
     let mut machines = Vec::new();
     for row in &sheet.rows {
-        if let Some(machine) = machine(&columns, row, mistakes, &mut skipped) {
+        if let Some(mut machine) = machine(&columns, row, mistakes, &mut skipped) {
+            machine.columns = asked.iter().map(|column| row.shown((*column)?)).collect();
             machines.push(machine);
         }
     }
@@ -100,9 +104,17 @@ fn machine(
         provisioned,
         in_use,
         guest_used: None,
+        guest_capacity: None,
         disks: Vec::new(),
         os: columns.text(row, Field::Os),
+        os_by_tools: columns.text(row, Field::OsByTools),
+        folder: columns.text(row, Field::Folder),
+        resource_pool: columns.text(row, Field::ResourcePool),
+        annotation: columns.text(row, Field::Annotation),
+        datacenter: columns.text(row, Field::Datacenter),
         cluster: columns.text(row, Field::Cluster),
+        host: columns.text(row, Field::Host),
+        columns: Vec::new(),
         load: None,
     })
 }

@@ -29,6 +29,15 @@ pub fn is_table_of_a_set(name: &str) -> bool {
 /// # Errors
 /// What cannot be read, by its place; all wrong cells at once.
 pub fn read(files: &[NamedBytes]) -> Result<Inventory, Error> {
+    read_with_columns(files, &[])
+}
+
+/// Reads an export as [`read`] does, and of machines also what stands below these headings,
+/// whatever they mean: attributes and tags.
+///
+/// # Errors
+/// Those of [`read`]. A heading that is not there is noted.
+pub fn read_with_columns(files: &[NamedBytes], columns: &[String]) -> Result<Inventory, Error> {
     let mut sheets: Vec<(Tab, Sheet)> = Vec::new();
     let mut there: Vec<String> = Vec::new();
     let mut close = None;
@@ -43,7 +52,7 @@ pub fn read(files: &[NamedBytes]) -> Result<Inventory, Error> {
             return Err(Error::Empty { file: file.name.clone() });
         }
         if workbook::is_one(&file.bytes) {
-            let read = workbook::read(&file.name, &file.bytes)?;
+            let read = workbook::read(&file.name, &file.bytes, columns)?;
             read.sheets.into_iter().for_each(|(tab, sheet)| add(tab, sheet));
             there.extend(read.names);
             close = close.or(read.close);
@@ -56,23 +65,30 @@ pub fn read(files: &[NamedBytes]) -> Result<Inventory, Error> {
             return Err(Error::Unknown { file: file.name.clone() });
         }
     }
-    inventory(&sheets, notes).unwrap_or_else(|| {
+    inventory(&sheets, columns, notes).unwrap_or_else(|| {
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         Err(Error::NoMachines { files: names.join(", "), there: found_instead(&there, close) })
     })
 }
 
 /// What the sheets say together; `None` where none of them is about machines.
-fn inventory(sheets: &[(Tab, Sheet)], mut notes: Vec<String>) -> Option<Result<Inventory, Error>> {
+fn inventory(
+    sheets: &[(Tab, Sheet)],
+    columns: &[String],
+    mut notes: Vec<String>,
+) -> Option<Result<Inventory, Error>> {
     let sheet = |tab: Tab| sheets.iter().find(|(read, _)| *read == tab).map(|(_, sheet)| sheet);
     let (tab, base) =
         [Tab::Info, Tab::LiveMachines].into_iter().find_map(|tab| Some((tab, sheet(tab)?)))?;
     let additions: &[Tab] = match tab {
-        Tab::Info => &[Tab::Disk, Tab::Memory, Tab::Host, Tab::Partition, Tab::Datastore],
+        Tab::Info => {
+            &[Tab::Disk, Tab::Memory, Tab::Host, Tab::Cluster, Tab::Partition, Tab::Datastore]
+        }
         _ => &[Tab::LiveDisks],
     };
     let mut mistakes = Vec::new();
-    let read = machines::read(tab, base, &mut mistakes, &mut notes).and_then(|machines| {
+    let read = machines::read(tab, base, columns, &mut mistakes, &mut notes);
+    let read = read.and_then(|machines| {
         let mut inventory = Inventory {
             machines,
             sheets: vec![(base.name.clone(), base.rows.len())],

@@ -2,7 +2,7 @@
 
 use crate::cell::{Cell, Decimal};
 use crate::error::{CellMistake, Error};
-use crate::headings::{Field, Tab};
+use crate::headings::{Field, Tab, plain};
 use crate::place::{Place, letters};
 use units::nearest;
 
@@ -76,6 +76,30 @@ impl Sheet {
             true => Ok(Columns { sheet: self, found }),
             false => Err(Error::Headings { sheet: self.name.clone(), absent }),
         }
+    }
+}
+
+impl Sheet {
+    /// The column below a heading that the caller asks for; where there is none, it is noted.
+    pub(crate) fn asked(&self, name: &str, notes: &mut Vec<String>) -> Option<u32> {
+        let is_it = |(_, heading): &&(u32, String)| plain(heading) == plain(name);
+        if let Some((column, _)) = self.headings.iter().find(is_it) {
+            return Some(*column);
+        }
+        let close = nearest(name, self.headings.iter().map(|(_, heading)| heading.as_str()));
+        let place = self.headings.iter().find(|(_, heading)| Some(heading.as_str()) == close);
+        let close = place.map_or(".".to_owned(), |(column, heading)| {
+            format!("; was `{heading}` in column {} meant?", letters(*column))
+        });
+        notes.push(format!("{}: no column `{name}`, which was asked for{close}", self.name));
+        None
+    }
+}
+
+impl Row {
+    /// What stands in a column.
+    pub(crate) fn shown(&self, column: u32) -> Option<String> {
+        self.cells.iter().find(|(place, _)| *place == column).map(|(_, cell)| cell.shown())
     }
 }
 

@@ -7,7 +7,7 @@ use units::Bytes;
 
 use crate::error::{CellMistake, Error};
 use crate::headings::{Field, Tab};
-use crate::inventory::{Datastore, Disk, Host, Inventory, Load, Machine};
+use crate::inventory::{Cluster, Datastore, Disk, Host, Inventory, Load, Machine};
 use crate::machines::{Skipped, mebibytes};
 use crate::sheet::{Columns, Row, Sheet};
 
@@ -28,6 +28,7 @@ pub(crate) fn add(
     let columns = sheet.columns(tab, notes)?;
     match tab {
         Tab::Host => inventory.hosts = hosts(&columns, sheet, mistakes),
+        Tab::Cluster => inventory.clusters = clusters(&columns, sheet, mistakes),
         Tab::Datastore => inventory.datastores = datastores(&columns, sheet, mistakes),
         _ => {
             let index = Index::of(&inventory.machines, &columns);
@@ -82,6 +83,8 @@ fn add_row(
         Tab::Partition => {
             let consumed = columns.read(row, Field::Consumed, mistakes, mebibytes);
             machine.guest_used = sum(machine.guest_used, consumed);
+            let capacity = columns.read(row, Field::Capacity, mistakes, mebibytes);
+            machine.guest_capacity = sum(machine.guest_capacity, capacity);
         }
         _ => {
             let mut number =
@@ -112,12 +115,36 @@ fn hosts(columns: &Columns<'_>, sheet: &Sheet, mistakes: &mut Vec<CellMistake>) 
         let mut count =
             |field| columns.read(row, field, mistakes, |cell, decimal| cell.count(decimal));
         let (cores, vcpus) = (count(Field::Cores), count(Field::Vcpus));
-        let ratio =
-            columns.read(row, Field::VcpusPerCore, mistakes, |c, decimal| c.number(decimal));
-        let name = columns.text(row, Field::Name)?;
-        Some(Host { name, cores, vcpus, vcpus_per_core: ratio })
+        let mut number =
+            |field| columns.read(row, field, mistakes, |cell, decimal| cell.number(decimal));
+        let ratio = number(Field::VcpusPerCore);
+        let usage = (number(Field::CpuUsage), number(Field::MemoryUsage));
+        let memory = columns.read(row, Field::Memory, mistakes, mebibytes);
+        Some(Host {
+            name: columns.text(row, Field::Name)?,
+            cluster: columns.text(row, Field::Cluster),
+            cores,
+            memory,
+            cpu_usage_percent: usage.0,
+            memory_usage_percent: usage.1,
+            vcpus,
+            vcpus_per_core: ratio,
+        })
     };
     sheet.rows.iter().filter_map(host).collect()
+}
+
+fn clusters(columns: &Columns<'_>, sheet: &Sheet, mistakes: &mut Vec<CellMistake>) -> Vec<Cluster> {
+    let cluster = |row: &Row| {
+        let mut count =
+            |field| columns.read(row, field, mistakes, |cell, decimal| cell.count(decimal));
+        let (hosts, cores) = (count(Field::Hosts), count(Field::Cores));
+        // Where nothing is kept free there may be words.
+        let failover = columns.cell(row, Field::Failover);
+        let failover = failover.and_then(|cell| cell.count(sheet.decimal).ok());
+        Some(Cluster { name: columns.text(row, Field::Name)?, hosts, cores, failover })
+    };
+    sheet.rows.iter().filter_map(cluster).collect()
 }
 
 fn datastores(
@@ -128,8 +155,10 @@ fn datastores(
     let datastore = |row: &Row| {
         let mut size = |field| columns.read(row, field, mistakes, mebibytes);
         let (capacity, in_use) = (size(Field::Capacity), size(Field::InUse));
+        let provisioned = size(Field::Provisioned);
         let name = columns.text(row, Field::Name)?;
-        Some(Datastore { name, kind: columns.text(row, Field::Kind), capacity, in_use })
+        let kind = columns.text(row, Field::Kind);
+        Some(Datastore { name, kind, capacity, provisioned, in_use })
     };
     sheet.rows.iter().filter_map(datastore).collect()
 }

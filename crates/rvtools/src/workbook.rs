@@ -9,7 +9,7 @@ use calamine::{DataRef, Reader, Xlsx, XlsxError};
 
 use crate::cell::{Cell, Decimal};
 use crate::error::Error;
-use crate::headings::Tab;
+use crate::headings::{Tab, plain};
 use crate::sheet::{Row, Sheet};
 use units::nearest;
 
@@ -33,11 +33,11 @@ pub(crate) struct Workbook {
     pub(crate) close: Option<String>,
 }
 
-/// Reads a workbook.
+/// Reads a workbook; of the sheets of machines with the columns below the headings `asked`.
 ///
 /// # Errors
 /// It is protected, of an old form, or broken.
-pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Workbook, Error> {
+pub(crate) fn read(file: &str, bytes: &[u8], asked: &[String]) -> Result<Workbook, Error> {
     if bytes.starts_with(COMPOUND) {
         let file = file.to_owned();
         return Err(if is_protected(bytes) {
@@ -56,7 +56,11 @@ pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Workbook, Error> {
     for name in &names {
         let Some(tab) = Tab::named(name) else { continue };
         if sheets.iter().all(|(read, _)| *read != tab) {
-            sheets.push((tab, sheet(&mut workbook, name, tab).map_err(failed)?));
+            let asked = match tab {
+                Tab::Info | Tab::LiveMachines => asked,
+                _ => &[],
+            };
+            sheets.push((tab, sheet(&mut workbook, name, tab, asked).map_err(failed)?));
         }
     }
     let close = nearest(Tab::Info.name(), names.iter().map(String::as_str)).map(str::to_owned);
@@ -69,7 +73,12 @@ fn is_protected(bytes: &[u8]) -> bool {
     bytes.windows(name.len()).any(|window| window == name)
 }
 
-fn sheet(workbook: &mut Xlsx<Cursor<&[u8]>>, name: &str, tab: Tab) -> Result<Sheet, XlsxError> {
+fn sheet(
+    workbook: &mut Xlsx<Cursor<&[u8]>>,
+    name: &str,
+    tab: Tab,
+    asked: &[String],
+) -> Result<Sheet, XlsxError> {
     let mut cells = workbook.worksheet_cells_reader(name)?;
     let mut headings: Vec<(u32, String)> = Vec::new();
     let mut heading_row = None;
@@ -84,7 +93,8 @@ fn sheet(workbook: &mut Xlsx<Cursor<&[u8]>>, name: &str, tab: Tab) -> Result<She
         let Some(cell) = cell(found.get_value()) else { continue };
         if *heading_row.get_or_insert(row) == row {
             let heading = cell.shown();
-            if tab.wanted().iter().any(|wanted| wanted.is(&heading)) {
+            let is_asked = || asked.iter().any(|name| plain(name) == plain(&heading));
+            if tab.wanted().iter().any(|wanted| wanted.is(&heading)) || is_asked() {
                 kept.push(column);
             }
             headings.push((column, heading));

@@ -3,7 +3,7 @@
 mod workbooks;
 
 use rvtools::inventory::Power;
-use rvtools::{Error, Inventory, NamedBytes, read};
+use rvtools::{Error, Inventory, NamedBytes, read, read_with_columns};
 use units::Bytes;
 use workbooks::{INFO, Table, Vm, estate, hosts, info, uuid, workbook};
 
@@ -34,10 +34,18 @@ fn a_workbook_is_read_with_all_its_sheets() {
     assert_eq!(inventory.hosts.len(), 10);
     assert_eq!((inventory.hosts[0].cores, inventory.hosts[0].vcpus), (Some(32), Some(128)));
     assert_eq!(inventory.datastores[0].kind.as_deref(), Some("VMFS"));
+    assert_eq!(inventory.datastores[0].provisioned, Some(Bytes::mib(157_286_400)));
+    let cluster = &inventory.clusters[0];
+    assert_eq!((cluster.hosts, cluster.cores, cluster.failover), (Some(10), Some(320), Some(1)));
+    assert_eq!(machine.folder.as_deref(), Some("/dc1/vm"));
+    assert!(machine.guest_capacity.unwrap() > machine.guest_used.unwrap());
     assert_eq!(inventory.absent, [""; 0]);
     assert_eq!(inventory.notes, [""; 0]);
     let sheets: Vec<&str> = inventory.sheets.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(sheets, ["vInfo", "vDisk", "vMemory", "vHost", "vPartition", "vDatastore"]);
+    assert_eq!(
+        sheets,
+        ["vInfo", "vDisk", "vMemory", "vHost", "vCluster", "vPartition", "vDatastore"]
+    );
 }
 
 #[test]
@@ -45,7 +53,10 @@ fn only_the_sheet_of_machines_is_needed_and_the_others_are_told_to_be_absent() {
     let inventory = of_tables(&[two()]).unwrap();
     assert_eq!(inventory.machines[0].in_use, Some(Bytes::mib(51_200)));
     assert!(inventory.machines[1].is_template && !inventory.machines[0].is_template);
-    assert_eq!(inventory.absent, ["vDisk", "vMemory", "vHost", "vPartition", "vDatastore"]);
+    assert_eq!(
+        inventory.absent,
+        ["vDisk", "vMemory", "vHost", "vCluster", "vPartition", "vDatastore"]
+    );
 }
 
 #[test]
@@ -66,6 +77,29 @@ fn headings_of_other_versions_and_of_scripts_mean_the_same() {
     let new = of_tables(&[two()]).unwrap();
     assert_eq!(of_tables(&[old]).unwrap().machines, new.machines);
     assert_eq!(of_tables(&[script]).unwrap().machines, new.machines);
+}
+
+#[test]
+fn columns_that_are_asked_for_are_read_and_missing_ones_are_noted() {
+    let machines = [
+        Vm { name: "a", tier: "gold", ..Vm::default() },
+        Vm { name: "b", folder: "/dc1/vm/Test", ..Vm::default() },
+    ];
+    let asked = ["tier", "DNS  name", "Tir"].map(str::to_owned);
+    let files = [
+        vec![named("export.xlsx", workbook(&[info(&machines)]))],
+        vec![named("RVTools_tabvInfo.csv", info(&machines).csv(';'))],
+    ];
+    for files in files {
+        let inventory = read_with_columns(&files, &asked).unwrap();
+        let columns: Vec<_> = inventory.machines.iter().map(|m| m.columns.clone()).collect();
+        assert_eq!(columns, [vec![Some("gold".to_owned()), None, None], vec![None, None, None]]);
+        assert_eq!(inventory.machines[1].folder.as_deref(), Some("/dc1/vm/Test"));
+        assert_eq!(
+            inventory.notes,
+            ["vInfo: no column `Tir`, which was asked for; was `Tier` in column V meant?"]
+        );
+    }
 }
 
 #[test]

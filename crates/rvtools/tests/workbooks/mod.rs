@@ -84,6 +84,8 @@ pub(crate) const INFO: &[&str] = &[
     "Unshared MiB",
     "Path",
     "Annotation",
+    "Folder",
+    "Tier",
     "Datacenter",
     "Cluster",
     "Host",
@@ -102,6 +104,9 @@ pub(crate) struct Vm<'a> {
     pub(crate) memory_mib: u64,
     pub(crate) provisioned_mib: u64,
     pub(crate) in_use_mib: u64,
+    pub(crate) folder: &'a str,
+    /// An attribute of the estate's own.
+    pub(crate) tier: &'a str,
 }
 
 impl Default for Vm<'_> {
@@ -115,6 +120,8 @@ impl Default for Vm<'_> {
             memory_mib: 8192,
             provisioned_mib: 102_400,
             in_use_mib: 51_200,
+            folder: "/dc1/vm",
+            tier: "",
         }
     }
 }
@@ -147,6 +154,8 @@ pub(crate) fn info(machines: &[Vm<'_>]) -> Table {
             &in_use,
             "[ds] vm/vm.vmx",
             "",
+            vm.folder,
+            vm.tier,
             "dc1",
             "cluster1",
             "esx1",
@@ -187,6 +196,8 @@ pub(crate) fn estate(count: usize) -> Vec<u8> {
             memory_mib: cpus * 4096,
             provisioned_mib: in_use_mib * 3 / 2,
             in_use_mib,
+            folder: ["/dc1/vm/Production", "/dc1/vm/Test", "/dc1/vm"][at % 3],
+            tier: ["gold", "", "bronze", ""][at % 4],
         });
     }
     let mut disk =
@@ -210,14 +221,14 @@ pub(crate) fn estate(count: usize) -> Vec<u8> {
         partition = partition.row(&[vm.name, "C:\\", &half, &used, &id]);
     }
     let hosts = hosts(10, 32, 128);
-    let stores = Table::new("vDatastore", &["Name", "Type", "Capacity MiB", "In Use MiB"]).row(&[
-        "ds1",
-        "VMFS",
-        "104857600",
-        "52428800",
-    ]);
+    let headings = ["Name", "Type", "Capacity MiB", "Provisioned MiB", "In Use MiB"];
+    let stores = Table::new("vDatastore", &headings)
+        .row(&["ds1", "VMFS", "104857600", "157286400", "52428800"])
+        .row(&["ds2", "NFS", "10485760", "5242880", "5242880"]);
+    let headings = ["Name", "NumHosts", "NumCpuCores", "Failover Level"];
+    let clusters = Table::new("vCluster", &headings).row(&["cluster1", "10", "320", "1"]);
     let network = Table::new("vNetwork", &["VM", "Adapter"]).row(&["vm00000", "Vmxnet3"]);
-    workbook(&[info(&machines), memory, disk, partition, network, hosts, stores])
+    workbook(&[info(&machines), memory, disk, partition, network, hosts, clusters, stores])
 }
 
 /// The sheet vHost of so many hosts.
