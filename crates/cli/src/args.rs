@@ -240,6 +240,8 @@ const AVS_EXAMPLES: &str = "\
 Examples:
   fourcorners avs --rvtools export.xlsx
   fourcorners avs --rvtools export.xlsx --iops-per-vm 50/s
+  fourcorners avs --print-profile avd-medium > loads.toml
+  fourcorners avs --rvtools export.xlsx --profile loads.toml
   fourcorners avs --rvtools export.xlsx --host AV64 --host-price 5000/month
   fourcorners avs --rvtools csv-set/ --live-optics measured.xlsx --policy raid5
   fourcorners avs --rvtools export.xlsx --explain --report avs.html";

@@ -1,17 +1,15 @@
 //! The arguments of `avs`.
 
+mod values;
+
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use cloud::avs::{Avs, Host, Policy};
-use cloud::price::{Prices, Usd};
-use cloud::row::Status;
-use sizing::avs::HOURS_PER_MONTH;
+use cloud::avs::{Host, Policy};
+use cloud::price::Usd;
 use sizing::avs::ask::Ratio;
 use sizing::avs::machine::Power;
-use units::{Bytes, BytesPerSec, OpsPerSec, ParseError, Percent};
-
-use crate::size_args::unknown;
+use units::{Bytes, Percent};
 
 const COUNTED: &str = "What counts";
 const LOAD: &str = "Load, which RVTools does not know";
@@ -24,8 +22,8 @@ pub(crate) struct AvsArguments {
     /// The export of RVTools: a workbook (.xlsx), one CSV file, or a directory with a CSV set.
     ///
     /// A workbook of Live Optics is read too.
-    #[arg(long, value_name = "PATH", required = true)]
-    pub(crate) rvtools: PathBuf,
+    #[arg(long, value_name = "PATH", required_unless_present = "print_profile")]
+    pub(crate) rvtools: Option<PathBuf>,
 
     /// A workbook or CSV file of Live Optics with the sheet `VM Performance`.
     #[arg(long, value_name = "FILE", help_heading = LOAD)]
@@ -35,30 +33,47 @@ pub(crate) struct AvsArguments {
     #[arg(long, value_name = "FIGURE", value_enum, default_value = "peak", help_heading = LOAD)]
     pub(crate) load: LoadSense,
 
-    /// Operations per second of each machine without a measured load, for example 50/s.
-    #[arg(long, value_name = "RATE", value_parser = operations, help_heading = LOAD)]
+    /// Loads by class, of machines without a measured load: a file, or a built-in profile's name.
+    ///
+    /// Classes are told by patterns over a machine's name, folder, cluster, operating system or
+    /// any other column of vInfo. `--print-profile` prints a file to begin with.
+    #[arg(long, value_name = "FILE|NAME", help_heading = LOAD)]
+    pub(crate) profile: Option<PathBuf>,
+
+    /// Print a built-in profile as a file, and do nothing else.
+    #[arg(
+        long,
+        value_name = "NAME",
+        help_heading = LOAD,
+        conflicts_with_all = ["rvtools", "profile"]
+    )]
+    pub(crate) print_profile: Option<String>,
+
+    /// Operations per second of each machine without a measured load and without a class, for
+    /// example 50/s.
+    #[arg(long, value_name = "RATE", value_parser = values::operations, help_heading = LOAD)]
     pub(crate) iops_per_vm: Option<u64>,
 
-    /// Throughput of each machine without a measured load, for example 2MiB/s.
-    #[arg(long, value_name = "THROUGHPUT", value_parser = throughput, help_heading = LOAD)]
+    /// Throughput of each machine without a measured load and without a class, for example 2MiB/s.
+    #[arg(long, value_name = "THROUGHPUT", value_parser = values::throughput, help_heading = LOAD)]
     pub(crate) throughput_per_vm: Option<u64>,
 
-    /// Bytes of one operation, where operations are known and throughput is not.
+    /// Bytes of one operation, where operations are known, throughput is not, and no class says.
     #[arg(
         long,
         value_name = "SIZE",
         default_value = "8KiB",
-        value_parser = size,
+        value_parser = values::size,
         help_heading = LOAD
     )]
     pub(crate) transfer_size: Bytes,
 
-    /// Share of reads among all operations.
+    /// Share of reads among all operations, where no class says.
     #[arg(
         long,
         value_name = "SHARE",
         default_value = "70%",
-        value_parser = share,
+        value_parser = values::share,
         help_heading = LOAD
     )]
     pub(crate) read: Percent,
@@ -74,7 +89,7 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) power: Vec<PowerState>,
 
-    /// In which sense a machine's storage counts.
+    /// In which sense a machine's storage counts; guest needs the sheet vPartition.
     #[arg(long, value_name = "SENSE", value_enum, default_value = "in-use", help_heading = COUNTED)]
     pub(crate) storage: StorageSense,
 
@@ -89,7 +104,7 @@ pub(crate) struct AvsArguments {
     pub(crate) memory: MemorySense,
 
     /// Virtual processors that share a core; without it as the sheet vHost has it.
-    #[arg(long, value_name = "COUNT", value_parser = ratio, help_heading = COUNTED)]
+    #[arg(long, value_name = "COUNT", value_parser = values::ratio, help_heading = COUNTED)]
     pub(crate) vcpus_per_core: Option<Ratio>,
 
     /// The kind of host.
@@ -97,7 +112,7 @@ pub(crate) struct AvsArguments {
         long,
         value_name = "HOST",
         default_value = "AV36P",
-        value_parser = host,
+        value_parser = values::host,
         help_heading = BOUGHT
     )]
     pub(crate) host: Host,
@@ -105,10 +120,10 @@ pub(crate) struct AvsArguments {
     /// What a host costs: 5000/month, 6.85/hour or 60000/year, in US dollars.
     ///
     /// There is no list price of hosts among the facts; without this savings are told in hosts.
-    #[arg(long, value_name = "PRICE", value_parser = host_price, help_heading = BOUGHT)]
+    #[arg(long, value_name = "PRICE", value_parser = values::host_price, help_heading = BOUGHT)]
     pub(crate) host_price: Option<Usd>,
 
-    /// So many hosts beside datastores on files, and no other number.
+    /// So many hosts beside datastores on files, spare ones with them, and no other number.
     #[arg(
         long,
         value_name = "COUNT",
@@ -117,12 +132,17 @@ pub(crate) struct AvsArguments {
     )]
     pub(crate) hosts: Option<u64>,
 
+    /// Hosts of each cluster that are kept free for one that fails; without it as many as the
+    /// service keeps free.
+    #[arg(long, value_name = "COUNT", value_parser = values::spare, help_heading = BOUGHT)]
+    pub(crate) spare_hosts: Option<u64>,
+
     /// How vSAN keeps data safe: raid1, raid5, raid6, raid1-ftt2, raid1-ftt3 or raid0.
     #[arg(
         long,
         value_name = "POLICY",
         default_value = "raid1",
-        value_parser = policy,
+        value_parser = values::policy,
         help_heading = BOUGHT
     )]
     pub(crate) policy: Policy,
@@ -132,7 +152,7 @@ pub(crate) struct AvsArguments {
         long,
         value_name = "FACTOR",
         default_value = "1",
-        value_parser = saving,
+        value_parser = values::saving,
         help_heading = BOUGHT
     )]
     pub(crate) dedup: u64,
@@ -142,7 +162,7 @@ pub(crate) struct AvsArguments {
         long,
         value_name = "SHARE",
         default_value = "0%",
-        value_parser = share,
+        value_parser = values::share,
         help_heading = BOUGHT
     )]
     pub(crate) format_overhead: Percent,
@@ -161,12 +181,12 @@ pub(crate) struct AvsArguments {
     pub(crate) datastores: Option<u64>,
 
     /// No datastore larger than this.
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = BOUGHT)]
+    #[arg(long, value_name = "SIZE", value_parser = values::size, help_heading = BOUGHT)]
     pub(crate) datastore_size: Option<Bytes>,
 
     /// Space of a datastore beside what lies on it; without it what the service
     /// advises for snapshots of a week.
-    #[arg(long, value_name = "SHARE", value_parser = share, help_heading = BOUGHT)]
+    #[arg(long, value_name = "SHARE", value_parser = values::share, help_heading = BOUGHT)]
     pub(crate) headroom: Option<Percent>,
 
     /// The region of the list prices, for example westeurope; `none` for no prices.
@@ -174,7 +194,7 @@ pub(crate) struct AvsArguments {
         long,
         value_name = "REGION",
         default_value = "eastus",
-        value_parser = region,
+        value_parser = values::region,
         help_heading = BOUGHT
     )]
     pub(crate) region: String,
@@ -214,6 +234,8 @@ pub(crate) enum StorageSense {
     InUse,
     /// Disks and swap at their full size.
     Provisioned,
+    /// What its guest's file systems hold, where the sheet vPartition says it; else as `in-use`.
+    Guest,
 }
 
 /// Senses of memory.
@@ -251,158 +273,5 @@ impl PowerState {
             PowerState::Off => Power::Off,
             PowerState::Suspended => Power::Suspended,
         }
-    }
-}
-
-fn host(name: &str) -> Result<Host, String> {
-    let avs = Avs::embedded();
-    let rows = avs.hosts.iter().filter(|host| host.origin.status == Status::Current);
-    let names: Vec<&str> = rows.map(|host| host.name.as_str()).collect();
-    avs.host(name).cloned().ok_or_else(|| unknown_of("host", name, &names))
-}
-
-fn policy(name: &str) -> Result<Policy, String> {
-    let avs = Avs::embedded();
-    let rows = avs.policies.iter().filter(|policy| policy.origin.status == Status::Current);
-    let names: Vec<&str> = rows.map(|policy| policy.name.as_str()).collect();
-    avs.policy(name).cloned().ok_or_else(|| unknown_of("policy", name, &names))
-}
-
-fn region(name: &str) -> Result<String, String> {
-    let prices = Prices::embedded();
-    match (name, prices.storage(name)) {
-        ("none", _) => Ok(name.to_owned()),
-        (_, Some(found)) => Ok(found.region.clone()),
-        (_, None) => {
-            let mut names = prices.regions();
-            names.push("none");
-            Err(unknown_of("region with known prices", name, &names))
-        }
-    }
-}
-
-/// `there is no such host; there are AV36, AV36P; did you mean `AV36`?`
-fn unknown_of(what: &str, name: &str, names: &[&str]) -> String {
-    format!("there is no such {what}; {}", unknown(name, names))
-}
-
-fn operations(text: &str) -> Result<u64, String> {
-    let rate: OpsPerSec = text.parse().map_err(|error: ParseError| error.to_string())?;
-    whole(rate.get(), "operations per second")
-}
-
-fn throughput(text: &str) -> Result<u64, String> {
-    let rate: BytesPerSec = text.parse().map_err(|error: ParseError| error.to_string())?;
-    whole(rate.get(), "bytes per second")
-}
-
-/// More than any machine does, and far from where sums of them no longer fit.
-const RATE_MAX: f64 = 1e12;
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within limits")]
-fn whole(rate: f64, what: &str) -> Result<u64, String> {
-    match rate.ceil() {
-        rate if (1.0..=RATE_MAX).contains(&rate) => Ok(rate as u64),
-        _ => Err(format!("wanted from 1 to {RATE_MAX:.0} {what}")),
-    }
-}
-
-fn size(text: &str) -> Result<Bytes, String> {
-    let size: Bytes = text.parse().map_err(|error: ParseError| error.to_string())?;
-    match size.get() {
-        512.. => Ok(size),
-        _ => Err("wanted at least 512 bytes".to_owned()),
-    }
-}
-
-fn share(text: &str) -> Result<Percent, String> {
-    text.parse().map_err(|error: ParseError| error.to_string())
-}
-
-/// `4` or `4.5`: exact, in thousandths.
-fn thousandths(text: &str, least: u64, most: u64) -> Option<u64> {
-    let amount = Usd::parse(text.trim())?.micros();
-    (amount.is_multiple_of(1000) && (least..=most).contains(&(amount / 1000)))
-        .then_some(amount / 1000)
-}
-
-fn ratio(text: &str) -> Result<Ratio, String> {
-    let wanted = "wanted how many share a core, such as `4` or `4.5`";
-    let vcpus = thousandths(text, 1, 64_000).ok_or(wanted)?;
-    let divisor = greatest_divisor(vcpus, 1000);
-    let source = "--vcpus-per-core".to_owned();
-    Ok(Ratio { vcpus: vcpus / divisor, cores: 1000 / divisor, source })
-}
-
-/// Euclid's.
-fn greatest_divisor(one: u64, other: u64) -> u64 {
-    if other == 0 { one } else { greatest_divisor(other, one % other) }
-}
-
-fn saving(text: &str) -> Result<u64, String> {
-    let wanted = "wanted a factor from `1` to `10`, such as `1.5`";
-    thousandths(text, 1000, 10_000).ok_or_else(|| wanted.to_owned())
-}
-
-fn host_price(text: &str) -> Result<Usd, String> {
-    let wanted = "wanted a price with its time, such as `5000/month`, `6.85/hour` or `60000/year`";
-    let (amount, time) = text.trim().trim_start_matches('$').split_once('/').ok_or(wanted)?;
-    let amount = Usd::parse(&amount.replace([',', '_'], "")).ok_or(wanted)?;
-    let month = match time.trim() {
-        "month" => amount,
-        "hour" => amount.times(HOURS_PER_MONTH),
-        "year" => Usd::from_micros(amount.micros() / 12),
-        _ => return Err(wanted.to_owned()),
-    };
-    match month {
-        Usd::ZERO => Err(wanted.to_owned()),
-        month => Ok(month),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_price_has_its_time() {
-        assert_eq!(host_price("5000/month"), Ok(Usd::from_micros(5_000_000_000)));
-        assert_eq!(host_price("$5,000/month"), Ok(Usd::from_micros(5_000_000_000)));
-        assert_eq!(host_price("6.85/hour"), Ok(Usd::from_micros(5_000_500_000)));
-        assert_eq!(host_price("60000/year"), Ok(Usd::from_micros(5_000_000_000)));
-        for text in ["5000", "0/month", "-5/month", "5000/week", "much/month", ""] {
-            assert!(host_price(text).unwrap_err().contains("`5000/month`"), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_ratio_is_exact() {
-        let parts = |text| ratio(text).map(|ratio| (ratio.vcpus, ratio.cores));
-        assert_eq!(parts("4"), Ok((4, 1)));
-        assert_eq!(parts("4.5"), Ok((9, 2)));
-        assert_eq!(parts("0.001"), Ok((1, 1000)));
-        for text in ["0", "-1", "65", "4.0001", "four"] {
-            assert!(parts(text).is_err(), "{text}");
-        }
-        assert_eq!(saving("1.5"), Ok(1500));
-        assert!(saving("0.5").is_err());
-    }
-
-    #[test]
-    fn the_closest_name_is_told() {
-        assert!(host("AV36Q").unwrap_err().contains("was `AV36` meant?"));
-        assert!(host("av36p").is_ok());
-        assert!(policy("raid-6").unwrap_err().contains("was `raid6` meant?"));
-        assert!(region("estus").unwrap_err().contains("was `eastus` meant?"));
-        assert_eq!(region("WestEurope").as_deref(), Ok("westeurope"));
-    }
-
-    #[test]
-    fn rates_below_one_and_beyond_all_machines_are_refused() {
-        assert_eq!(operations("50/s"), Ok(50));
-        assert_eq!(throughput("2MiB/s"), Ok(2 << 20));
-        assert!(operations("0").is_err());
-        assert!(operations("-5/s").is_err());
-        assert!(throughput("1000000TiB/s").is_err());
     }
 }

@@ -72,6 +72,8 @@ limits! {
     HostsPerCloudMax = "hosts_per_cloud_max" in Count;
     /// Clusters of a private cloud.
     ClustersPerCloudMax = "clusters_per_cloud_max" in Count;
+    /// Hosts of each cluster whose processors and memory are kept free for one that fails.
+    SpareHostsPerCluster = "spare_hosts_per_cluster" in Count;
     /// The share of vSAN that may be used.
     VsanUsedMax = "vsan_used_max" in Percent;
     /// Datastores without a support request.

@@ -1,7 +1,7 @@
-//! Reads the keys of one table of a topology, typed, and says what is wrong with each.
+//! Reads the keys of one table of what a user wrote, typed, and says what is wrong with each.
 //!
 //! A key that is read is known; what is left over at the end is unknown and is told, with the
-//! nearest known one.
+//! nearest known one. For topologies, and for the files of those who predict (crate `sizing`).
 
 use std::ops::Range;
 
@@ -14,17 +14,22 @@ use units::{Bytes, BytesPerSec, OpsPerSec, Percent, nearest, parse_duration};
 const BYTES_PER_BIT: f64 = 0.125;
 
 /// A table whose keys are being read.
-pub(crate) struct Fields<'t, 'i> {
+#[derive(Debug)]
+pub struct Fields<'t, 'i> {
     table: &'t DeTable<'i>,
     /// Of the table as a whole.
-    pub(crate) span: Range<usize>,
+    pub span: Range<usize>,
     /// What the table is, for messages.
     what: &'static str,
     known: Vec<&'static str>,
 }
 
 impl<'t, 'i> Fields<'t, 'i> {
-    pub(crate) const fn new(
+    /// Nothing is known yet.
+    ///
+    /// * `span` — of the table as a whole
+    /// * `what` — what the table is, for messages: `a host`
+    pub const fn new(
         table: &'t DeTable<'i>,
         span: Range<usize>,
         what: &'static str,
@@ -33,16 +38,17 @@ impl<'t, 'i> Fields<'t, 'i> {
     }
 
     /// Where the value of a key stands, or the table where it is not written.
-    pub(crate) fn place(&self, key: &str) -> Range<usize> {
+    pub fn place(&self, key: &str) -> Range<usize> {
         self.table.get(key).map_or_else(|| self.span.clone(), Spanned::span)
     }
 
-    pub(crate) fn has(&self, key: &str) -> bool {
+    /// Whether a key is written.
+    pub fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
     /// The value of a key, which is known from now on.
-    pub(crate) fn node(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'i>>> {
+    pub fn node(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'i>>> {
         if !self.known.contains(&key) {
             self.known.push(key);
         }
@@ -50,7 +56,7 @@ impl<'t, 'i> Fields<'t, 'i> {
     }
 
     /// A value. `read` gives it or nothing, and then it is said what is allowed.
-    pub(crate) fn read<T>(
+    pub fn read<T>(
         &mut self,
         key: &'static str,
         mistakes: &mut Mistakes<'_>,
@@ -71,7 +77,8 @@ impl<'t, 'i> Fields<'t, 'i> {
         value
     }
 
-    pub(crate) fn text(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<String> {
+    /// A short text.
+    pub fn text(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<String> {
         self.read(key, m, "a text of 1 to 100 characters", |text| {
             let fits = (1..=100).contains(&text.chars().count());
             (fits && !text.chars().any(char::is_control)).then(|| text.to_owned())
@@ -79,63 +86,56 @@ impl<'t, 'i> Fields<'t, 'i> {
     }
 
     /// A whole number from 1 to `most`.
-    pub(crate) fn count(
-        &mut self,
-        key: &'static str,
-        m: &mut Mistakes<'_>,
-        most: u64,
-    ) -> Option<u64> {
+    pub fn count(&mut self, key: &'static str, m: &mut Mistakes<'_>, most: u64) -> Option<u64> {
         let allowed = format!("a whole number from 1 to {most}");
         self.read(key, m, &allowed, |text| {
             text.parse().ok().filter(|number| (1..=most).contains(number))
         })
     }
 
-    pub(crate) fn bytes(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<u64> {
+    /// A size above 0, in bytes.
+    pub fn bytes(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<u64> {
         self.read(key, m, "a size above 0 such as `8KiB` or `4TiB`", |text| {
             text.parse::<Bytes>().ok().map(Bytes::get).filter(|bytes| *bytes > 0)
         })
     }
 
     /// Bytes per second, also as links are named.
-    pub(crate) fn throughput(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<f64> {
+    pub fn throughput(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<f64> {
         let allowed = "a throughput above 0 such as `64MiB/s` or `10Gbit/s`";
         self.read(key, m, allowed, |text| throughput(text).filter(|rate| *rate > 0.0))
     }
 
-    pub(crate) fn ops(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<f64> {
+    /// Operations per second, above 0.
+    pub fn ops(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<f64> {
         self.read(key, m, "a rate above 0 such as `100k/s`", |text| {
             text.parse::<OpsPerSec>().ok().map(OpsPerSec::get).filter(|rate| *rate > 0.0)
         })
     }
 
-    pub(crate) fn share(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<f64> {
+    /// A share, from 0 to 1.
+    pub fn share(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<f64> {
         self.read(key, m, "a share from `0%` to `100%`", |text| {
             text.parse::<Percent>().ok().map(Percent::fraction)
         })
     }
 
     /// A number from 0 to `most`.
-    pub(crate) fn number(
-        &mut self,
-        key: &'static str,
-        m: &mut Mistakes<'_>,
-        most: f64,
-    ) -> Option<f64> {
+    pub fn number(&mut self, key: &'static str, m: &mut Mistakes<'_>, most: f64) -> Option<f64> {
         self.read(key, m, &format!("a number from 0 to {most}"), |text| {
             text.parse().ok().filter(|number| (0.0..=most).contains(number))
         })
     }
 
     /// A duration above 0, in seconds.
-    pub(crate) fn duration(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<f64> {
+    pub fn duration(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<f64> {
         self.read(key, m, "a duration above 0 such as `500us` or `1ms`", |text| {
             parse_duration(text).ok().map(|time| time.as_secs_f64()).filter(|time| *time > 0.0)
         })
     }
 
     /// One of several words.
-    pub(crate) fn word<T: Copy>(
+    pub fn word<T: Copy>(
         &mut self,
         key: &'static str,
         m: &mut Mistakes<'_>,
@@ -148,7 +148,7 @@ impl<'t, 'i> Fields<'t, 'i> {
     }
 
     /// A name or a list of names, each with its place.
-    pub(crate) fn names(
+    pub fn names(
         &mut self,
         key: &'static str,
         m: &mut Mistakes<'_>,
@@ -171,7 +171,7 @@ impl<'t, 'i> Fields<'t, 'i> {
     }
 
     /// Tells every key that nobody asked for.
-    pub(crate) fn finish(self, mistakes: &mut Mistakes<'_>) {
+    pub fn finish(self, mistakes: &mut Mistakes<'_>) {
         for (key, _) in self.table.iter() {
             let name = key.get_ref().as_ref();
             if !self.known.contains(&name) {

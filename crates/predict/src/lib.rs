@@ -45,7 +45,7 @@ pub mod distance;
 mod doubt;
 pub mod expect;
 mod facts;
-mod fields;
+pub mod fields;
 mod fit;
 pub mod interval;
 mod meeting;

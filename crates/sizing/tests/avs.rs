@@ -14,7 +14,8 @@ use predict::Parameters;
 use proptest::prelude::*;
 use sizing::avs::ask::{Ask, Facts, OnVsan, Ratio, Refusal};
 use sizing::avs::design::{Design, Verdict};
-use sizing::avs::machine::{Disk, Machine, Power};
+use sizing::avs::machine::{Disk, Held, Machine, Power};
+use sizing::avs::profile::Labels;
 use sizing::avs::{Sizing, hosts, size};
 use units::Bytes;
 
@@ -62,7 +63,9 @@ impl World {
             datastores: None,
             datastore_gib_max: None,
             hosts: None,
+            spare_hosts: Some(0),
             host_month: None,
+            profile: None,
             ops_per_machine: None,
             bytes_per_s_per_machine: None,
             transfer_bytes: 8192,
@@ -85,6 +88,8 @@ fn machine(row: u32, gib: u64) -> Machine {
         vcpus: 4,
         memory: Bytes::gib(16),
         storage: Some(Bytes::gib(gib)),
+        held: Held::default(),
+        labels: Labels::default(),
         disks: Vec::new(),
         ops_per_s: None,
         bytes_per_s: None,
@@ -131,6 +136,35 @@ fn a_cluster_has_at_least_three_hosts_and_as_many_as_its_policy_wants() {
     assert_eq!(world.size(&machines(1, 10), &raid6).designs[0].hosts, 6);
     let nothing = Ask { on_vsan: OnVsan::Nothing, ..raid6 };
     assert_eq!(design(&world.size(&machines(1, 10), &nothing), "Standard").hosts, 3);
+}
+
+#[test]
+fn the_service_keeps_one_host_of_each_cluster_free_unless_asked_otherwise() {
+    let world = World::new();
+    let all = machines(1000, 500);
+    let by_facts = world.size(&all, &Ask { spare_hosts: None, ..world.ask() });
+    // 28 hosts are two clusters; vSAN of the spare ones is used.
+    assert_eq!((by_facts.hosts.for_compute(), by_facts.hosts.with_vsan_only()), (30, 75));
+    let best = &by_facts.designs[by_facts.best.unwrap()];
+    assert_eq!((best.hosts, best.clusters), (30, 2));
+    let reason = by_facts.hosts.reasons.last().unwrap();
+    assert!(reason.text.starts_with("28 hosts for processors and memory, and 2 spare"));
+    assert!(reason.rows.iter().any(|row| row.row == "limit spare_hosts_per_cluster"));
+    let two = Ask { spare_hosts: Some(2), hosts: Some(31), ..world.ask() };
+    let sizing = world.size(&all, &two);
+    assert_eq!(sizing.hosts.for_compute(), 32);
+    assert!(design(&sizing, "Premium").lacks[0].reason.text.contains("31 hosts are 1 too few"));
+}
+
+#[test]
+fn a_machine_that_is_to_be_striped_is_told_with_the_disks_that_it_has() {
+    let world = World::new();
+    let mut all = machines(20, 400);
+    all[3].ops_per_s = Some(140_000.0);
+    let disk =
+        |label: &str, is_raw| Disk { label: label.to_owned(), capacity: Bytes::gib(100), is_raw };
+    all[3].disks = vec![disk("a", false), disk("b", true)];
+    assert_eq!(world.size(&all, &world.ask()).spread[0].disks, 1);
 }
 
 #[test]

@@ -12,10 +12,11 @@ const TOKIO: &[&str] = &["cluster", "web", "volume", "target-smb"];
 
 /// Crates that may have serde: the experiment and the stored plan, the target's manifest, the
 /// store, the report's exports, the command line's `--json`, the project's tools; and, for TOML as
-/// a tree of values without any derive, the rows of facts, the description of volumes and that of a
-/// topology.
-const SERDE: &[&str] =
-    &["workload", "target", "store", "report", "cli", "xtask", "cloud", "volume", "predict"];
+/// a tree of values without any derive, the rows of facts and the descriptions of volumes, of a
+/// topology and of machines' loads.
+const SERDE: &[&str] = &[
+    "workload", "target", "store", "report", "cli", "xtask", "cloud", "volume", "predict", "sizing",
+];
 const SERDE_FAMILY: &[&str] = &["serde", "serde_json", "toml", "rmp-serde", "schemars", "csv"];
 
 /// Names that compute a statistic. A report that calls one has begun to think. Rounding to the

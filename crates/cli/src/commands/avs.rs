@@ -11,25 +11,36 @@ use cloud::figure;
 use cloud::price::Prices;
 use predict::Parameters;
 use report::avs::{Source, sheet};
-use rvtools::inventory::{Host, Inventory};
+use rvtools::inventory::Inventory;
 use rvtools::{NamedBytes, is_table_of_a_set};
-use sizing::avs::ask::{Ask, Facts, Ratio};
-use sizing::avs::machine::{Disk, Machine, Power};
+use sizing::avs::ask::{Ask, Facts};
+use sizing::avs::present::{Today, today};
+use sizing::avs::profile::Profile;
 use sizing::avs::{OnVsan, Sizing, size};
 
 use crate::avs_args::{self, AvsArguments, LoadSense, MemorySense, StorageSense};
 use crate::commands::output::{self, WIDTH};
+use crate::commands::{avs_inventory, avs_profile};
 use crate::exit::{Exit, Failure, Outcome};
+use crate::terminal::Terminal;
 
 /// Bytes in a GiB.
 const GIB: u64 = 1 << 30;
 
-pub(crate) fn run(arguments: &AvsArguments) -> Outcome {
+pub(crate) fn run(arguments: &AvsArguments, terminal: &Terminal) -> Outcome {
+    if let Some(name) = &arguments.print_profile {
+        return avs_profile::print(name);
+    }
     refuse_unwritable(arguments)?;
+    let given = arguments.profile.as_deref().map(|given| avs_profile::read(given, terminal));
+    let given = given.transpose()?;
+    let (profile, doubts) = given.map_or((None, Vec::new()), |g| (Some(g.profile), g.doubts));
     let files = files(arguments)?;
-    let inventory = rvtools::read(&files).map_err(Failure::input)?;
-    let machines = machines(&inventory, arguments)?;
-    let ask = ask(&inventory, arguments);
+    let columns = profile.as_ref().map_or(&[][..], |profile| &profile.columns);
+    let inventory = rvtools::read_with_columns(&files, columns).map_err(Failure::input)?;
+    let machines = avs_inventory::machines(&inventory, arguments)?;
+    let estate = avs_inventory::estate(&inventory);
+    let ask = ask(&inventory, profile, arguments);
     let (avs, catalog, prices) = (Avs::embedded(), Catalog::embedded(), Prices::embedded());
     let parameters = Parameters::calibrated(&figure::all());
     let facts = Facts {
@@ -38,8 +49,13 @@ pub(crate) fn run(arguments: &AvsArguments) -> Outcome {
         parameters: &parameters,
         prices: prices.storage(&arguments.region),
     };
-    let sizing = size(&machines, &ask, &facts).map_err(Failure::input)?;
-    let source = source(&files, inventory, arguments);
+    let mut sizing = size(&machines, &ask, &facts).map_err(Failure::input)?;
+    sizing.assumptions.extend(doubts);
+    for warning in &sizing.warnings {
+        terminal.warn(warning);
+    }
+    let today = today(&estate, &sizing, &ask.host);
+    let source = source(&files, inventory, today, arguments);
     show(&sizing, &source, arguments)?;
     Ok(if sizing.best.is_some() { Exit::Done } else { Exit::Negative })
 }
@@ -63,7 +79,8 @@ fn refuse_unwritable(arguments: &AvsArguments) -> Result<(), Failure> {
 
 /// The export's files, and Live Optics' behind them.
 fn files(arguments: &AvsArguments) -> Result<Vec<NamedBytes>, Failure> {
-    let path = &arguments.rvtools;
+    // Without a path clap lets only those through who print a profile.
+    let Some(path) = &arguments.rvtools else { return Ok(Vec::new()) };
     let mut files = match path.is_dir() {
         true => set(path)?,
         false => vec![file(path)?],
@@ -99,58 +116,15 @@ fn set(directory: &Path) -> Result<Vec<NamedBytes>, Failure> {
     paths.iter().map(|path| file(path)).collect()
 }
 
-fn machines(inventory: &Inventory, arguments: &AvsArguments) -> Result<Vec<Machine>, Failure> {
-    let consumed = arguments.memory == MemorySense::Consumed;
-    if consumed && inventory.machines.iter().all(|machine| machine.memory_consumed.is_none()) {
-        return Err(Failure::input(anyhow!(
-            "count consumed memory: no sheet vMemory with a column Consumed; use --memory \
-             provisioned"
-        )));
-    }
-    let machine = |machine: &rvtools::inventory::Machine| {
-        let load = machine.load.unwrap_or_default();
-        let (ops_per_s, bytes_per_s) = match arguments.load {
-            LoadSense::Peak => (load.peak_ops_per_s, load.peak_bytes_per_s),
-            LoadSense::Mean => (load.mean_ops_per_s, load.mean_bytes_per_s),
-        };
-        let disk = |disk: &rvtools::inventory::Disk| Disk {
-            label: disk.label.clone(),
-            capacity: disk.capacity,
-            is_raw: disk.is_raw,
-        };
-        Machine {
-            name: machine.name.clone(),
-            row: machine.row,
-            power: match machine.power {
-                rvtools::inventory::Power::On => Power::On,
-                rvtools::inventory::Power::Off => Power::Off,
-                rvtools::inventory::Power::Suspended => Power::Suspended,
-            },
-            is_template: machine.is_template,
-            is_placeholder: machine.is_placeholder,
-            vcpus: machine.vcpus,
-            memory: match consumed {
-                true => machine.memory_consumed.unwrap_or(machine.memory),
-                false => machine.memory,
-            },
-            storage: match arguments.storage {
-                StorageSense::InUse => machine.in_use,
-                StorageSense::Provisioned => machine.provisioned,
-            },
-            disks: machine.disks.iter().map(disk).collect(),
-            ops_per_s,
-            bytes_per_s,
-        }
-    };
-    Ok(inventory.machines.iter().map(machine).collect())
-}
-
-fn ask(inventory: &Inventory, arguments: &AvsArguments) -> Ask {
+fn ask(inventory: &Inventory, profile: Option<Profile>, arguments: &AvsArguments) -> Ask {
     Ask {
         powers: arguments.power.iter().map(|power| power.power()).collect(),
         host: arguments.host.clone(),
         policy: arguments.policy.clone(),
-        vcpus_per_core: arguments.vcpus_per_core.clone().or_else(|| ratio(&inventory.hosts)),
+        vcpus_per_core: arguments
+            .vcpus_per_core
+            .clone()
+            .or_else(|| avs_inventory::ratio(inventory)),
         on_vsan: match arguments.on_vsan {
             avs_args::OnVsan::Coldest => OnVsan::Coldest,
             avs_args::OnVsan::Nothing => OnVsan::Nothing,
@@ -161,7 +135,9 @@ fn ask(inventory: &Inventory, arguments: &AvsArguments) -> Ask {
         datastores: arguments.datastores,
         datastore_gib_max: arguments.datastore_size.map(|size| size.get() / GIB),
         hosts: arguments.hosts,
+        spare_hosts: arguments.spare_hosts,
         host_month: arguments.host_price,
+        profile,
         ops_per_machine: arguments.iops_per_vm,
         bytes_per_s_per_machine: arguments.throughput_per_vm,
         transfer_bytes: arguments.transfer_size.get(),
@@ -169,29 +145,18 @@ fn ask(inventory: &Inventory, arguments: &AvsArguments) -> Ask {
     }
 }
 
-/// All virtual processors of the hosts to all their cores; where the export lacks either, the mean
-/// of the hosts' own ratios.
-fn ratio(hosts: &[Host]) -> Option<Ratio> {
-    let sums = hosts.iter().map(|host| Some((host.vcpus?, host.cores?)));
-    let sums: Option<Vec<(u64, u64)>> = sums.collect();
-    if let Some(sums) = sums.filter(|sums| !sums.is_empty()) {
-        let vcpus = sums.iter().fold(0, |sum: u64, (vcpus, _)| sum.saturating_add(*vcpus));
-        let cores = sums.iter().fold(0, |sum: u64, (_, cores)| sum.saturating_add(*cores));
-        let source = "sheet vHost".to_owned();
-        return (vcpus > 0 && cores > 0).then_some(Ratio { vcpus, cores, source });
-    }
-    let ratios: Vec<f64> = hosts.iter().filter_map(|host| host.vcpus_per_core).collect();
-    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within limits")]
-    let vcpus = (mean * 1000.0).round().clamp(0.0, 1e9) as u64;
-    let source = "mean over the sheet vHost".to_owned();
-    (vcpus > 0).then_some(Ratio { vcpus, cores: 1000, source })
-}
-
-fn source(files: &[NamedBytes], inventory: Inventory, arguments: &AvsArguments) -> Source {
+fn source(
+    files: &[NamedBytes],
+    inventory: Inventory,
+    today: Today,
+    arguments: &AvsArguments,
+) -> Source {
     let storage = match arguments.storage {
         StorageSense::InUse => "what it holds now, with snapshots and swap",
         StorageSense::Provisioned => "its disks and swap at their full size",
+        StorageSense::Guest => {
+            "what its guest's file systems hold, else what it holds on datastores"
+        }
     };
     let memory = match arguments.memory {
         MemorySense::Provisioned => "what it was given",
@@ -213,6 +178,7 @@ fn source(files: &[NamedBytes], inventory: Inventory, arguments: &AvsArguments) 
         absent: inventory.absent,
         notes: inventory.notes,
         senses,
+        today,
     }
 }
 

@@ -1,6 +1,8 @@
 //! One file for each command.
 
 mod avs;
+mod avs_inventory;
+mod avs_profile;
 mod check;
 mod clean;
 mod compare;
@@ -46,7 +48,7 @@ pub(crate) fn dispatch(command: Command, terminal: &Terminal) -> Outcome {
         Command::Export(arguments) => export::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
-        Command::Avs(arguments) => avs::run(&arguments),
+        Command::Avs(arguments) => avs::run(&arguments, terminal),
         Command::Check(arguments) => check::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Profiles(arguments) => profiles::run(&arguments),

@@ -5,6 +5,7 @@
 mod harness;
 
 mod avs;
+mod avs_profiles;
 mod cable;
 mod checks;
 mod clean;

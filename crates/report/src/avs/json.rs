@@ -8,6 +8,9 @@ use cloud::row::Status;
 use serde_json::{Value, json};
 use sizing::avs::Sizing;
 use sizing::avs::design::{Datastore, Design, Verdict};
+use sizing::avs::machine::LoadFrom;
+use sizing::avs::present::Today;
+use units::Bytes;
 
 use super::Source;
 
@@ -40,13 +43,43 @@ fn document(sizing: &Sizing, source: &Source) -> Value {
             "storage_bytes": totals.storage.get(),
             "ops_per_s": totals.ops_per_s,
             "bytes_per_s": totals.bytes_per_s,
+            "loads": {
+                "measured": selection.measured,
+                "profile": selection.machines.iter()
+                    .filter(|machine| machine.load_from == LoadFrom::Class)
+                    .count(),
+                "asked": selection.asked,
+                "nobody": selection.without_load,
+            },
+            "each": selection.machines.iter().map(|machine| json!({
+                "name": machine.name,
+                "row": machine.row,
+                "load_from": machine.load_from.name(),
+                "class": selection.class_name(machine),
+                "ops_per_s": machine.ops_per_s,
+                "bytes_per_s": machine.bytes_per_s,
+                "read_permille": machine.read_permille,
+            })).collect::<Vec<_>>(),
         },
+        "classes": selection.classes.iter().zip(&sizing.loads).map(|(class, why)| json!({
+            "name": class.name,
+            "machines": class.machines,
+            "measured": class.measured,
+            "left_out": class.left_out,
+            "assumed_ops_per_s": class.ops_per_s,
+            "assumed_bytes_per_s": class.bytes_per_s,
+            "reason": reason(why),
+        })).collect::<Vec<_>>(),
+        "warnings": sizing.warnings,
+        "today": today(&source.today),
         "hosts": {
             "by_processors": hosts.by_processors,
             "by_memory": hosts.by_memory,
             "by_storage": hosts.by_storage,
             "least": hosts.least,
             "least_by_policy": hosts.least_by_policy,
+            "spare_per_cluster": hosts.spare_per_cluster,
+            "cluster_max": hosts.cluster_max,
             "reasons": reasons(&hosts.reasons),
         },
         "designs": sizing.designs.iter().map(|one| design(sizing, one)).collect::<Vec<_>>(),
@@ -55,6 +88,7 @@ fn document(sizing: &Sizing, source: &Source) -> Value {
             "machine": advice.machine,
             "row": advice.row,
             "datastores": advice.datastores,
+            "disks": advice.disks,
             "is_too_much": advice.is_too_much,
             "reason": reason(&advice.reason),
         })).collect::<Vec<_>>(),
@@ -65,6 +99,42 @@ fn document(sizing: &Sizing, source: &Source) -> Value {
             "reason": reason(&misfit.reason),
         })).collect::<Vec<_>>(),
         "assumptions": source.senses.iter().chain(&sizing.assumptions).collect::<Vec<_>>(),
+    })
+}
+
+fn today(today: &Today) -> Value {
+    let bytes = |size: Option<Bytes>| size.map(Bytes::get);
+    json!({
+        "hosts": today.hosts.as_ref().map(|hosts| json!({
+            "count": hosts.count,
+            "clusters": hosts.clusters,
+            "cores": hosts.cores,
+            "memory_bytes": bytes(hosts.memory),
+            "vcpus": hosts.vcpus,
+            "processors_busy_permille": hosts.processors_permille,
+            "memory_full_permille": hosts.memory_permille,
+            "failover": hosts.failover,
+        })),
+        "datastores": today.datastores.iter().map(|stores| json!({
+            "type": stores.kind,
+            "count": stores.count,
+            "without_size": stores.unknown,
+            "capacity_bytes": stores.capacity.get(),
+            "provisioned_bytes": bytes(stores.provisioned),
+            "in_use_bytes": stores.in_use.get(),
+            "free_bytes": stores.free().get(),
+            "committed_permille": stores.committed_permille(),
+        })).collect::<Vec<_>>(),
+        "guests": today.guests.as_ref().map(|guests| json!({
+            "machines": guests.machines,
+            "of": guests.of,
+            "provisioned_bytes": bytes(guests.held.provisioned),
+            "in_use_bytes": bytes(guests.held.in_use),
+            "guest_used_bytes": bytes(guests.held.guest_used),
+            "guest_capacity_bytes": bytes(guests.held.guest_capacity),
+            "reclaimable_bytes": bytes(guests.reclaimable()),
+            "growth_bytes": bytes(guests.growth()),
+        })),
     })
 }
 

@@ -1,6 +1,7 @@
 //! A sizing for Azure VMware Solution, laid out: what was read, what is needed, the designs, the
 //! datastores, what was taken for granted, and why each number is what it is.
 
+mod existing;
 pub mod json;
 pub mod placement;
 mod tables;
@@ -8,6 +9,7 @@ mod words;
 
 use cloud::reason::Reason;
 use sizing::avs::Sizing;
+use sizing::avs::present::Today;
 
 use crate::document::{Block, Section};
 use crate::sheet::{Sheet, reasons};
@@ -25,6 +27,8 @@ pub struct Source {
     pub notes: Vec<String>,
     /// In which sense storage, memory and loads were taken, and what else was given.
     pub senses: Vec<String>,
+    /// What is there today.
+    pub today: Today,
 }
 
 /// The page: the verdict first. With `explain` the arithmetic of every design.
@@ -36,6 +40,8 @@ pub fn sheet(sizing: &Sizing, source: &Source, explain: bool) -> Sheet {
         section("spread", "Machines on several datastores", words::spread(sizing)),
         section("misfits", "Disks that no datastore holds", words::misfits(sizing)),
         section("needed", "What is needed", tables::needed(sizing)),
+        section("loads", "Loads by class", tables::loads(sizing)),
+        section("today", "What is there today", existing::blocks(&source.today)),
         section("read", "What was read", words::read(sizing, source)),
         section("assumed", "What was taken for granted", words::assumed(sizing, source)),
     ];
@@ -64,6 +70,7 @@ fn why(sizing: &Sizing) -> Section {
         let lacks = design.lacks.iter().map(|lack| &lack.reason);
         parts.push((design.name(), design.reasons.iter().chain(lacks).collect()));
     }
+    parts.insert(1, ("Loads by class".to_owned(), sizing.loads.iter().collect()));
     let spread = sizing.spread.iter().map(|advice| &advice.reason).collect();
     parts.push(("Machines on several datastores".to_owned(), spread));
     let mut blocks = Vec::new();

@@ -10,7 +10,10 @@ use sizing::avs::machine::Selection;
 /// # Errors
 /// Those of `out`.
 pub fn write(selection: &Selection, design: &Design, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "machine,row,part,parts,datastore,stored_bytes,ops_per_s,bytes_per_s")?;
+    writeln!(
+        out,
+        "machine,row,part,parts,datastore,stored_bytes,ops_per_s,bytes_per_s,load_from,class"
+    )?;
     let mut lines: Vec<(usize, u64, u64, &str)> =
         design.on_vsan.iter().map(|&at| (at, 1, 1, "vsan")).collect();
     for store in &design.datastores {
@@ -24,12 +27,14 @@ pub fn write(selection: &Selection, design: &Design, out: &mut dyn Write) -> io:
         let known = |number: Option<u64>| number.map_or(String::new(), |n| share(n).to_string());
         writeln!(
             out,
-            "{},{},{part},{parts},{store},{},{},{}",
+            "{},{},{part},{parts},{store},{},{},{},{},{}",
             quoted(&machine.name),
             machine.row,
             share(machine.storage.get()),
             known(machine.ops_per_s),
-            known(machine.bytes_per_s)
+            known(machine.bytes_per_s),
+            machine.load_from.name(),
+            quoted(selection.class_name(machine).unwrap_or_default())
         )?;
     }
     Ok(())

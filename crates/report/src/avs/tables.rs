@@ -124,6 +124,36 @@ pub(super) fn datastores(sizing: &Sizing) -> Vec<Block> {
     vec![Block::Table(Table { caption, columns, rows: rows.collect() })]
 }
 
+/// The classes of the profile, and what each says of its machines.
+pub(super) fn loads(sizing: &Sizing) -> Vec<Block> {
+    if sizing.selection.classes.is_empty() {
+        return Vec::new();
+    }
+    let number = |count: usize| thousands(count as u64);
+    let rows = sizing.selection.classes.iter().map(|class| {
+        vec![
+            class.name.clone(),
+            number(class.machines),
+            number(class.measured),
+            class.ops_per_s.map_or(NONE.to_owned(), thousands),
+            class.bytes_per_s.map_or(NONE.to_owned(), |bytes| thousands(bytes.div_ceil(1 << 20))),
+        ]
+    });
+    let columns = vec![
+        Column::words("Class"),
+        Column::numbers("machines", ""),
+        Column::numbers("measured", ""),
+        Column::numbers("assumed", "ops/s"),
+        Column::numbers("assumed", "MiB/s"),
+    ];
+    let caption = "The first class that matches counts; measured loads go before it.".to_owned();
+    let mut blocks = vec![Block::Table(Table { caption, columns, rows: rows.collect() })];
+    if !sizing.warnings.is_empty() {
+        blocks.push(Block::List(sizing.warnings.clone()));
+    }
+    blocks
+}
+
 /// Sums over the machines, and hosts by each.
 pub(super) fn needed(sizing: &Sizing) -> Vec<Block> {
     let (totals, hosts) = (&sizing.selection.totals, &sizing.hosts);
@@ -146,12 +176,18 @@ pub(super) fn needed(sizing: &Sizing) -> Vec<Block> {
         vec![Column::words("Of"), Column::numbers("all", ""), Column::numbers("hosts", "")];
     let caption = format!(
         "{count} machines; hosts by storage are those that vSAN alone would need. A cluster has \
-         at least {}.",
-        hosts.least
+         from {} to {} hosts, of which {} spare for the others' processors and memory.",
+        hosts.least,
+        hosts.cluster_max,
+        match hosts.spare_per_cluster {
+            0 => "none is".to_owned(),
+            1 => "1 is".to_owned(),
+            spare => format!("{spare} are"),
+        }
     );
     vec![Block::Table(Table { caption, columns, rows })]
 }
 
-fn tib(bytes: Bytes) -> String {
+pub(super) fn tib(bytes: Bytes) -> String {
     format!("{:.1}", bytes.get() as f64 / TIB)
 }

@@ -82,11 +82,25 @@ pub(super) fn spread(sizing: &Sizing) -> Vec<Block> {
              in the guest"
                 .to_owned()
         } else {
-            format!("stripe its disks over {} datastores", advice.datastores)
+            stripe(advice.disks, advice.datastores)
         };
         format!("{} (row {}): {what}. {}.", advice.machine, advice.row, advice.reason.text)
     });
     list(points.collect(), sizing.spread.len())
+}
+
+/// What to do with the disks that a machine has.
+fn stripe(disks: u64, datastores: u64) -> String {
+    let plain = format!("stripe its disks over {datastores} datastores");
+    match disks {
+        0 => plain,
+        disks if disks < datastores => {
+            let disk = if disks == 1 { "disk" } else { "disks" };
+            let more = datastores - disks;
+            format!("{plain}; it has {disks} {disk}, so give it {more} more")
+        }
+        disks => format!("{plain}; it has {disks}, which are enough"),
+    }
 }
 
 /// Disks that no datastore holds.

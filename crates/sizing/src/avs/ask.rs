@@ -6,6 +6,7 @@ use cloud::price::{StoragePrices, Usd};
 use predict::Parameters;
 
 use crate::avs::machine::Power;
+use crate::avs::profile::Profile;
 
 /// What is asked of a sizing.
 #[derive(Clone, Debug)]
@@ -33,15 +34,20 @@ pub struct Ask {
     pub datastore_gib_max: Option<u64>,
     /// So many hosts where there are datastores on files, and no other number.
     pub hosts: Option<u64>,
+    /// Hosts of each cluster whose processors and memory are kept free; `None`: as in the facts.
+    pub spare_hosts: Option<u64>,
     /// What a host costs in a month.
     pub host_month: Option<Usd>,
-    /// Operations per second of each machine of which no load was measured.
+    /// Loads by class, of machines of which no load was measured.
+    pub profile: Option<Profile>,
+    /// Operations per second of each machine of which no load was measured, and which is of no
+    /// class.
     pub ops_per_machine: Option<u64>,
-    /// Bytes per second of each machine of which no load was measured.
+    /// Bytes per second of each machine of which no load was measured, and which is of no class.
     pub bytes_per_s_per_machine: Option<u64>,
-    /// Bytes of one operation, where operations are known and throughput is not.
+    /// Bytes of one operation, where operations are known, throughput is not, and no class says.
     pub transfer_bytes: u64,
-    /// The share of reads among all operations, in thousandths.
+    /// The share of reads among all operations, in thousandths, where no class says.
     pub read_permille: u64,
 }
 

@@ -7,7 +7,7 @@ use cloud::service_level::ServiceLevel;
 use units::{Bytes, thousands};
 
 use crate::avs::ask::{Ask, Facts, Refusal};
-use crate::avs::assumptions::assumptions;
+use crate::avs::assumptions::{assumptions, warnings};
 use crate::avs::files::on_files;
 use crate::avs::hosts::{Hosts, clusters, hosts, usable};
 use crate::avs::machine::{Machine, Selection, select};
@@ -33,6 +33,10 @@ pub struct Sizing {
     pub misfits: Vec<Misfit>,
     /// What was taken for granted, in whole sentences.
     pub assumptions: Vec<String>,
+    /// What is probably a slip in what was asked, in whole sentences.
+    pub warnings: Vec<String>,
+    /// What the profile says of each class, in its order.
+    pub loads: Vec<Reason>,
 }
 
 /// One way to do it.
@@ -166,7 +170,9 @@ pub fn size(machines: &[Machine], ask: &Ask, facts: &Facts<'_>) -> Result<Sizing
     Ok(Sizing {
         spread: spread::advice(&selection.machines, facts.avs),
         misfits: spread::misfits(&selection.machines, facts.catalog),
-        assumptions: assumptions(&selection, ask, facts),
+        warnings: warnings(&selection, ask),
+        loads: ask.profile.iter().flat_map(|p| p.all()).map(|(_, c)| c.reason.clone()).collect(),
+        assumptions: assumptions(&selection, &hosts, ask, facts),
         selection,
         hosts,
         designs,
@@ -198,13 +204,11 @@ fn on_vsan_only(selection: &Selection, needed: &Hosts, ask: &Ask, facts: &Facts<
     design.vsan_stored = selection.totals.storage;
     design.files_month = facts.prices.map(|_| Usd::ZERO);
     design.reasons.push(Reason::asked(format!(
-        "the largest of {} hosts",
-        numbers(&[
-            needed.by_processors.unwrap_or(0),
-            needed.by_memory,
-            needed.by_storage,
-            needed.least.max(needed.least_by_policy),
-        ])
+        "the largest of {} hosts{}",
+        numbers(
+            &[needed.at_least(0), needed.by_storage, needed.least.max(needed.least_by_policy),]
+        ),
+        spare_text(needed, count)
     )));
     design
 }
@@ -235,6 +239,15 @@ pub(crate) fn with_hosts(count: u64, ask: &Ask, facts: &Facts<'_>) -> Design {
         hosts_month: ask.host_month.map(|month| month.times(count)),
         lacks,
         reasons: Vec::new(),
+    }
+}
+
+/// `; 5 of 75 are spare`
+pub(crate) fn spare_text(needed: &Hosts, count: u64) -> String {
+    match needed.spare(count) {
+        0 => String::new(),
+        1 => format!("; 1 of {} is spare", thousands(count)),
+        spare => format!("; {spare} of {} are spare", thousands(count)),
     }
 }
 

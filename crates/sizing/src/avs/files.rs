@@ -25,10 +25,11 @@ struct Parted {
 }
 
 fn part(selection: &Selection, needed: &Hosts, ask: &Ask, facts: &Facts<'_>) -> Parted {
-    let mut count = needed.for_compute();
-    if ask.on_vsan == OnVsan::Coldest {
-        count = count.max(needed.least_by_policy);
-    }
+    let least = match ask.on_vsan {
+        OnVsan::Coldest => needed.least.max(needed.least_by_policy),
+        OnVsan::Nothing => needed.least,
+    };
+    let count = needed.at_least(ask.hosts.unwrap_or(0).max(least));
     let mut design = with_hosts(ask.hosts.unwrap_or(count), ask, facts);
     if design.hosts < count {
         let text = format!("{} hosts are {} too few", design.hosts, count - design.hosts);
@@ -136,15 +137,7 @@ fn datastore_count(
     facts: &Facts<'_>,
 ) -> Result<u64, Reason> {
     let avs = facts.avs;
-    let sum = |number: fn(&Chosen) -> Option<u64>| {
-        let known = machines.iter().filter_map(|&at| number(&selection.machines[at]));
-        known.fold(None, |sum: Option<u64>, more| Some(sum.unwrap_or(0).saturating_add(more)))
-    };
-    let load = Load {
-        ops_per_s: sum(|machine| machine.ops_per_s),
-        bytes_per_s: sum(|machine| machine.bytes_per_s),
-        read_permille: ask.read_permille,
-    };
+    let load = Load::of(machines.iter().map(|&at| &selection.machines[at]), ask.read_permille);
     let most = avs.limit(AvsLimit::DatastoresMax);
     let carried = flows::datastores_for(design.hosts, load, most, facts.parameters)?;
     design.reasons.extend(carried.reasons);

@@ -32,9 +32,13 @@ pub(crate) fn fill(
     let ceiling = ceiling_mib_per_s(level, facts);
     let items = items(group, selection, facts);
     // A datastore without a machine is good for nothing.
-    let count = match ask.datastores {
-        Some(_) => count,
-        None => count.min(items.len() as u64),
+    let count = match (ask.datastores, items.len() as u64) {
+        (None, machines) if machines < count => {
+            let text = format!("{level}: no more datastores than machines on them, {machines}");
+            design.reasons.push(Reason::asked(text));
+            machines
+        }
+        _ => count,
     };
     let most = match ask.datastores {
         Some(_) => count,

@@ -13,6 +13,7 @@ use predict::{Bound, Parameters, capacity};
 use units::{Bytes, thousands};
 
 use crate::avs::counted;
+use crate::avs::machine::{Chosen, total};
 
 /// Bytes of a sequential operation in what was published of such hosts.
 const SEQUENTIAL_BYTES: u64 = 64 << 10;
@@ -28,6 +29,31 @@ pub struct Load {
     pub bytes_per_s: Option<u64>,
     /// The share of reads, in thousandths.
     pub read_permille: u64,
+}
+
+impl Load {
+    /// What machines do together. Where some say operations and others only throughput, that of
+    /// the latter counts as large sequential operations; the share of reads is that of their
+    /// operations, or of their bytes where nobody says operations.
+    pub fn of<'a>(machines: impl Iterator<Item = &'a Chosen> + Clone, read_permille: u64) -> Load {
+        let knows_ops = machines.clone().any(|machine| machine.ops_per_s.is_some());
+        let large = |bytes: u64| bytes.div_ceil(SEQUENTIAL_BYTES);
+        let ops = |machine: &Chosen| match knows_ops {
+            true => machine.ops_per_s.or(machine.bytes_per_s.map(large)),
+            false => None,
+        };
+        let weight =
+            |machine: &Chosen| u128::from(ops(machine).or(machine.bytes_per_s).unwrap_or(0));
+        let all: u128 = machines.clone().map(weight).sum();
+        let reads = machines.clone().map(|one| weight(one) * u128::from(one.read_permille));
+        let reads =
+            reads.sum::<u128>().checked_div(all).and_then(|share| u64::try_from(share).ok());
+        Load {
+            ops_per_s: total(machines.clone().map(ops)),
+            bytes_per_s: total(machines.map(|machine| machine.bytes_per_s)),
+            read_permille: reads.unwrap_or(read_permille),
+        }
+    }
 }
 
 /// Datastores that carry a load.

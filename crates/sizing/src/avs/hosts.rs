@@ -2,7 +2,9 @@
 //!
 //! Source of the formula: the TCO estimator's (docs/avs-calc v6.1), as its parser and page show it:
 //! `hosts = max(by processors, by memory, by storage, 3)`, vSAN's usable share is
-//! `raw x (1 - policy) x (1 - slack) x (1 - format) x saving`.
+//! `raw x (1 - policy) x (1 - slack) x (1 - format) x saving`. The estimator keeps no host free;
+//! the service does, so hosts for processors and memory have the spare ones of each cluster on
+//! top. vSAN of spare hosts counts: for a host that fails it has the part that may not be used.
 
 use cloud::avs::{Avs, AvsLimit};
 use cloud::reason::Reason;
@@ -25,19 +27,52 @@ pub struct Hosts {
     pub least: u64,
     /// The smallest cluster for the storage policy, while anything lies on vSAN.
     pub least_by_policy: u64,
+    /// The largest cluster.
+    pub cluster_max: u64,
+    /// Hosts of each cluster whose processors and memory are kept free.
+    pub spare_per_cluster: u64,
     /// The arithmetic of each, in this order.
     pub reasons: Vec<Reason>,
 }
 
 impl Hosts {
-    /// What is needed whatever the storage.
+    /// What is needed whatever the storage, spare hosts with it.
     pub fn for_compute(&self) -> u64 {
-        self.by_processors.unwrap_or(0).max(self.by_memory).max(self.least)
+        self.at_least(self.least)
     }
 
-    /// What is needed where vSAN holds everything.
+    /// What is needed where vSAN holds everything, spare hosts with it.
     pub fn with_vsan_only(&self) -> u64 {
-        self.for_compute().max(self.by_storage).max(self.least_by_policy)
+        self.at_least(self.least.max(self.by_storage).max(self.least_by_policy))
+    }
+
+    /// The fewest hosts from `least` on that are enough for processors and memory without those
+    /// that are spare.
+    pub fn at_least(&self, least: u64) -> u64 {
+        let each = self.cluster_max.saturating_sub(self.spare_per_cluster).max(1);
+        let clusters = self.busy().div_ceil(each);
+        let spare = self.spare_per_cluster.saturating_mul(clusters);
+        let mut count = self.busy().saturating_add(spare).max(least);
+        // One host more may begin a cluster, whose spare hosts then are more than it brings.
+        while count < u64::MAX && !self.is_enough(count) {
+            count += 1;
+        }
+        count
+    }
+
+    /// Whether so many hosts are enough for processors and memory without those that are spare.
+    pub fn is_enough(&self, count: u64) -> bool {
+        count.saturating_sub(self.spare(count)) >= self.busy()
+    }
+
+    /// How many of so many hosts are spare.
+    pub fn spare(&self, count: u64) -> u64 {
+        self.spare_per_cluster.saturating_mul(count.div_ceil(self.cluster_max.max(1)))
+    }
+
+    /// Hosts that processors and memory keep busy.
+    fn busy(&self) -> u64 {
+        self.by_processors.unwrap_or(0).max(self.by_memory)
     }
 }
 
@@ -88,7 +123,41 @@ pub fn hosts(totals: &Totals, ask: &Ask, avs: &Avs) -> Hosts {
     );
     let rows = [avs.limit_row(AvsLimit::HostsPerClusterMin), ask.policy.row()];
     reasons.push(Reason::from_rows(text, rows));
-    Hosts { by_processors, by_memory, by_storage, least, least_by_policy, reasons }
+    let cluster_max = avs.limit(AvsLimit::HostsPerClusterMax);
+    let of_facts = avs.limit(AvsLimit::SpareHostsPerCluster);
+    // A cluster of spare hosts alone would never be enough.
+    let spare_per_cluster = ask.spare_hosts.unwrap_or(of_facts).min(cluster_max.saturating_sub(1));
+    let mut hosts = Hosts {
+        by_processors,
+        by_memory,
+        by_storage,
+        least,
+        least_by_policy,
+        cluster_max,
+        spare_per_cluster,
+        reasons,
+    };
+    hosts.reasons.push(spare_reason(&hosts, ask, avs));
+    hosts
+}
+
+fn spare_reason(hosts: &Hosts, ask: &Ask, avs: &Avs) -> Reason {
+    let mut rows = vec![avs.limit_row(AvsLimit::HostsPerClusterMax)];
+    if ask.spare_hosts.is_none() {
+        rows.push(avs.limit_row(AvsLimit::SpareHostsPerCluster));
+    }
+    let count = hosts.at_least(0);
+    let text = match hosts.spare(count) {
+        0 => format!("{} for processors and memory, and no spare one", counted(count, "host")),
+        spare => format!(
+            "{} for processors and memory, and {} spare (in each cluster of at most {} hosts) = {}",
+            counted(hosts.busy(), "host"),
+            spare,
+            hosts.cluster_max,
+            counted(count, "host")
+        ),
+    };
+    Reason::from_rows(text, rows)
 }
 
 /// What vSAN of so many hosts can hold.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use units::Bytes;
 
 use crate::avs::ask::{Ask, Refusal};
+use crate::avs::loads::with_load;
+use crate::avs::profile::{ClassOf, Labels};
 
 /// A virtual machine of an inventory.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,12 +27,29 @@ pub struct Machine {
     pub memory: Bytes,
     /// Storage, in the wanted sense; `None` where the inventory does not say.
     pub storage: Option<Bytes>,
+    /// Storage in every sense.
+    pub held: Held,
+    /// What else tells it from others.
+    pub labels: Labels,
     /// Its disks, where they are known.
     pub disks: Vec<Disk>,
     /// Operations per second, where they were measured.
     pub ops_per_s: Option<f64>,
     /// Bytes per second, where they were measured.
     pub bytes_per_s: Option<f64>,
+}
+
+/// What a machine stores, in each sense in which the inventory says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Disks and swap at their full size.
+    pub provisioned: Option<Bytes>,
+    /// What it holds on datastores, with snapshots and swap.
+    pub in_use: Option<Bytes>,
+    /// What its guest's file systems hold.
+    pub guest_used: Option<Bytes>,
+    /// What its guest's file systems could hold.
+    pub guest_capacity: Option<Bytes>,
 }
 
 /// A disk of a machine.
@@ -79,11 +98,61 @@ pub struct Chosen {
     pub memory: Bytes,
     /// Storage; 0 where the inventory does not say.
     pub storage: Bytes,
+    /// Storage in every sense.
+    pub held: Held,
     /// Disks.
     pub disks: Vec<Disk>,
     /// Operations per second, measured or assumed.
     pub ops_per_s: Option<u64>,
     /// Bytes per second, measured, assumed, or operations times their size.
+    pub bytes_per_s: Option<u64>,
+    /// The share of reads among its operations, in thousandths.
+    pub read_permille: u64,
+    /// Its class in the profile, whether its load is from there or not.
+    pub class: Option<ClassOf>,
+    /// Who says what it does.
+    pub load_from: LoadFrom,
+}
+
+/// Who says what a machine does to its disks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadFrom {
+    /// It was measured.
+    Measured,
+    /// Its class in the profile.
+    Class,
+    /// What was asked for all machines.
+    Asked,
+    /// Nobody.
+    Nobody,
+}
+
+impl LoadFrom {
+    /// As scripts read it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LoadFrom::Measured => "measured",
+            LoadFrom::Class => "profile",
+            LoadFrom::Asked => "asked",
+            LoadFrom::Nobody => "nobody",
+        }
+    }
+}
+
+/// The machines of one class of the profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassCount {
+    /// The class's name.
+    pub name: String,
+    /// Machines that count and are of this class.
+    pub machines: usize,
+    /// Of those, how many have a measured load, which goes before the class's.
+    pub measured: usize,
+    /// Machines that are of this class and do not count.
+    pub left_out: usize,
+    /// Operations per second that the class says of its machines, together.
+    pub ops_per_s: Option<u64>,
+    /// Bytes per second that the class says of its machines, together.
     pub bytes_per_s: Option<u64>,
 }
 
@@ -98,10 +167,25 @@ pub struct Selection {
     pub without_storage: usize,
     /// Of those that count, how many have a measured load.
     pub measured: usize,
+    /// Of those that count, how many have the load that was asked for all.
+    pub asked: usize,
     /// Of those that count, how many have no load at all.
     pub without_load: usize,
+    /// The classes of the profile in order, the last resort last; none without a profile.
+    pub classes: Vec<ClassCount>,
     /// Sums.
     pub totals: Totals,
+}
+
+impl Selection {
+    /// The name of a machine's class in the profile.
+    pub fn class_name(&self, machine: &Chosen) -> Option<&str> {
+        let count = match machine.class? {
+            ClassOf::Class(at) => self.classes.get(at),
+            ClassOf::Default => self.classes.last(),
+        };
+        count.map(|count| count.name.as_str())
+    }
 }
 
 /// Sums over the machines that count.
@@ -125,9 +209,11 @@ pub struct Totals {
 /// Nobody is left, or nobody says what it stores.
 pub fn select(machines: &[Machine], ask: &Ask) -> Result<Selection, Refusal> {
     let mut dropped: BTreeMap<&'static str, usize> = BTreeMap::new();
-    let mut chosen = Vec::new();
-    let (mut without_storage, mut measured) = (0, 0);
+    let mut chosen: Vec<Chosen> = Vec::new();
+    let mut left_out: Vec<ClassOf> = Vec::new();
+    let mut without_storage = 0;
     for machine in machines {
+        let class = ask.profile.as_ref().and_then(|profile| profile.class_of(machine));
         let why = match machine {
             _ if machine.is_template => Some("templates"),
             _ if machine.is_placeholder => Some("placeholders of Site Recovery Manager"),
@@ -140,11 +226,11 @@ pub fn select(machines: &[Machine], ask: &Ask) -> Result<Selection, Refusal> {
         };
         if let Some(why) = why {
             *dropped.entry(why).or_default() += 1;
+            left_out.extend(class);
             continue;
         }
         without_storage += usize::from(machine.storage.is_none());
-        measured += usize::from(machine.ops_per_s.or(machine.bytes_per_s).is_some());
-        chosen.push(with_load(machine, ask));
+        chosen.push(with_load(machine, class, ask));
     }
     if chosen.is_empty() {
         let count = |(why, count): (&&str, &usize)| format!("{count} {why}");
@@ -154,59 +240,58 @@ pub fn select(machines: &[Machine], ask: &Ask) -> Result<Selection, Refusal> {
     if without_storage == chosen.len() {
         return Err(Refusal::NoStorage { other: "provisioned or --storage in-use" });
     }
-    let without_load = chosen.iter().filter(|machine| machine.bytes_per_s.is_none()).count();
-    let totals = Totals::of(&chosen);
-    Ok(Selection { machines: chosen, dropped, without_storage, measured, without_load, totals })
+    let from = |whom| chosen.iter().filter(|machine| machine.load_from == whom).count();
+    Ok(Selection {
+        dropped,
+        without_storage,
+        measured: from(LoadFrom::Measured),
+        asked: from(LoadFrom::Asked),
+        without_load: from(LoadFrom::Nobody),
+        classes: classes(&chosen, &left_out, ask),
+        totals: Totals::of(&chosen),
+        machines: chosen,
+    })
 }
 
-/// A machine with its load: what was measured; else what is assumed.
-fn with_load(machine: &Machine, ask: &Ask) -> Chosen {
-    let is_measured = machine.ops_per_s.or(machine.bytes_per_s).is_some();
-    let (ops_per_s, bytes_per_s) = match is_measured {
-        true => (machine.ops_per_s.map(whole), machine.bytes_per_s.map(whole)),
-        false => (ask.ops_per_machine, ask.bytes_per_s_per_machine),
+/// Each class with its machines.
+fn classes(chosen: &[Chosen], left_out: &[ClassOf], ask: &Ask) -> Vec<ClassCount> {
+    let count = |of: ClassOf, name: &str| {
+        let here = || chosen.iter().filter(move |machine| machine.class == Some(of));
+        let by_class = || here().filter(|machine| machine.load_from == LoadFrom::Class);
+        ClassCount {
+            name: name.to_owned(),
+            machines: here().count(),
+            measured: here().filter(|machine| machine.load_from == LoadFrom::Measured).count(),
+            left_out: left_out.iter().filter(|class| **class == of).count(),
+            ops_per_s: total(by_class().map(|machine| machine.ops_per_s)),
+            bytes_per_s: total(by_class().map(|machine| machine.bytes_per_s)),
+        }
     };
-    let by_ops = ops_per_s.map(|ops| ops.saturating_mul(ask.transfer_bytes));
-    Chosen {
-        name: machine.name.clone(),
-        row: machine.row,
-        vcpus: machine.vcpus,
-        memory: machine.memory,
-        storage: machine.storage.unwrap_or_default(),
-        disks: machine.disks.clone(),
-        ops_per_s,
-        bytes_per_s: bytes_per_s.or(by_ops).map(|bytes| bytes.min(LOAD_MAX)),
-    }
+    let all = ask.profile.iter().flat_map(|profile| profile.all());
+    all.map(|(of, class)| count(of, &class.name)).collect()
 }
 
-/// No machine moves a PiB in a second; sums of what is below stay within a u64.
-const LOAD_MAX: u64 = 1 << 50;
-
-/// Upwards: a load is never made smaller.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-fn whole(rate: f64) -> u64 {
-    (rate.ceil() as u64).min(LOAD_MAX)
+/// The sum of what is known.
+pub(crate) fn total(numbers: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    numbers.flatten().fold(None, |sum, more| Some(sum.unwrap_or(0_u64).saturating_add(more)))
 }
 
 impl Totals {
     fn of(machines: &[Chosen]) -> Totals {
-        let mut totals = Totals::default();
-        let add = |sum: &mut Option<u64>, more: Option<u64>| {
-            if let Some(more) = more {
-                *sum = Some(sum.unwrap_or(0).saturating_add(more));
-            }
+        let mut totals = Totals {
+            ops_per_s: total(machines.iter().map(|machine| machine.ops_per_s)),
+            bytes_per_s: total(machines.iter().map(|machine| machine.bytes_per_s)),
+            ..Totals::default()
         };
         for machine in machines {
             totals.vcpus = totals.vcpus.saturating_add(machine.vcpus);
             totals.memory = sum(totals.memory, machine.memory);
             totals.storage = sum(totals.storage, machine.storage);
-            add(&mut totals.ops_per_s, machine.ops_per_s);
-            add(&mut totals.bytes_per_s, machine.bytes_per_s);
         }
         totals
     }
 }
 
-fn sum(one: Bytes, other: Bytes) -> Bytes {
+pub(crate) fn sum(one: Bytes, other: Bytes) -> Bytes {
     Bytes::new(one.get().saturating_add(other.get()))
 }

@@ -6,9 +6,10 @@
 //! by one, pools are sized for throughput as well as for capacity, and everything is in whole
 //! numbers.
 //!
-//! Reading order: [`machine`] (whom it is about), [`ask`], [`hosts`], [`spread`] (one machine on
-//! several datastores), [`flows`] (how many datastores), [`placement`], [`pool`] (what is bought),
-//! [`design`] (all together).
+//! Reading order: [`machine`] (whom it is about), [`profile`] (what is assumed of whom), [`ask`],
+//! [`hosts`], [`spread`] (one machine on several datastores), [`flows`] (how many datastores),
+//! [`placement`], [`pool`] (what is bought), [`design`] (all together), [`present`] (what is there
+//! today).
 
 pub mod ask;
 mod assumptions;
@@ -17,10 +18,15 @@ mod files;
 mod filling;
 pub mod flows;
 pub mod hosts;
+mod loads;
 pub mod machine;
 mod mix;
 pub mod placement;
 pub mod pool;
+pub mod present;
+pub mod profile;
+pub mod profile_file;
+pub mod profile_text;
 pub mod spread;
 
 pub use ask::{Ask, Facts, OnVsan, Ratio, Refusal};

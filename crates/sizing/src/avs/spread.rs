@@ -24,6 +24,8 @@ pub struct Advice {
     pub row: u32,
     /// Datastores over which its disks are to be striped.
     pub datastores: u64,
+    /// Disks that it has, without raw devices; 0 where the inventory does not say.
+    pub disks: u64,
     /// It needs more than one machine was seen to reach, however many datastores.
     pub is_too_much: bool,
     /// Why.
@@ -91,6 +93,7 @@ pub fn advice(machines: &[Chosen], avs: &Avs) -> Vec<Advice> {
             machine: machine.name.clone(),
             row: machine.row,
             datastores: count,
+            disks: machine.disks.iter().filter(|disk| !disk.is_raw).count() as u64,
             is_too_much,
             reason: Reason::from_rows(parts.join("; "), rows),
         });

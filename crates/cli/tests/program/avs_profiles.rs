@@ -1,0 +1,196 @@
+//! `avs --profile`: loads by class, what is said of slips in a profile; and what is there today.
+
+use serde_json::Value;
+
+use crate::harness::{Ended, Place};
+use crate::workbooks::{Table, Vm, estate, hosts, info, workbook};
+
+const PROFILE: &str = r#"
+[[class]]
+name = "databases"
+vm = "sql*"
+iops_per_vcpu = 1000
+transfer_size = "16KiB"
+
+[[class]]
+name = "gold"
+column = { Tier = "gold" }
+iops_per_gib = 1
+
+[[class]]
+name = "mistyped"
+folder = "*/Prodcution/*"
+iops_per_vm = 1
+"#;
+
+fn export() -> Vec<u8> {
+    let mib = |tib: u64| tib * 1024 * 1024;
+    let machine = |name, tier| Vm {
+        name,
+        tier,
+        cpus: 16,
+        memory_mib: 65_536,
+        provisioned_mib: mib(20),
+        in_use_mib: mib(10),
+        ..Vm::default()
+    };
+    let table = info(&[machine("SQL-1", "gold"), machine("files", "gold"), machine("web", "")]);
+    let guests = Table::new("vPartition", &["VM", "Capacity MiB", "Consumed MiB"])
+        .row(&["SQL-1", "10485760", "5242880"])
+        .row(&["files", "10485760", "5242880"]);
+    let headings = ["Name", "Type", "Capacity MiB", "Provisioned MiB", "In Use MiB"];
+    let stores = Table::new("vDatastore", &headings)
+        .row(&["ds1", "VMFS", "41943040", "62914560", "31457280"]);
+    let clusters = Table::new("vCluster", &["Name", "NumHosts", "NumCpuCores", "Failover Level"])
+        .row(&["c1", "2", "64", "1"]);
+    workbook(&[table, hosts(2, 32, 64), clusters, guests, stores])
+}
+
+fn avs(place: &Place, profile: &str, arguments: &[&str]) -> Ended {
+    let write = |name: &str, bytes: &[u8]| {
+        std::fs::write(place.path().join(name), bytes).expect("write");
+    };
+    write("export.xlsx", &export());
+    write("loads.toml", profile.as_bytes());
+    place
+        .run(&[&["avs", "--rvtools", "export.xlsx", "--profile", "loads.toml"], arguments].concat())
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("no JSON: {ended:?}"))
+}
+
+#[test]
+fn a_profile_gives_loads_by_class_and_says_who_gave_whom_which() {
+    let place = Place::new();
+    let ended = avs(&place, PROFILE, &["--iops-per-vm", "50", "--explain"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let said = words(&ended.stdout);
+    for wanted in [
+        "databases 1 0 16,000 250",
+        "gold 1 0 10,240 80",
+        "Loads of 3 machines: 2 assumed by the profile loads.toml, 1 assumed for each (50 ops/s \
+         of 8 KiB).",
+        "databases: 1,000 ops/s of each vCPU, 16 KiB each",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {}", ended.stdout);
+    }
+    assert!(ended.stderr.contains("The class `mistyped` of the profile matches no machine"));
+    let too_wide = ended.stdout.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(too_wide, None);
+
+    let document = json(&avs(&place, PROFILE, &["--json", "--placement", "p.csv"]));
+    assert_eq!(document["machines"]["loads"]["profile"], 2);
+    assert_eq!(document["machines"]["loads"]["nobody"], 1);
+    assert_eq!(document["machines"]["each"][1]["class"], "gold");
+    assert_eq!(document["classes"][0]["assumed_ops_per_s"], 16_000);
+    assert!(document["warnings"][0].as_str().expect("a text").contains("mistyped"));
+    let lines = std::fs::read_to_string(place.path().join("p.csv")).expect("read the placement");
+    assert!(lines.contains(",16000,262144000,profile,databases"), "{lines}");
+    assert!(lines.contains(",,,nobody,"), "{lines}");
+}
+
+#[test]
+fn what_is_there_today_stands_beside_what_is_proposed() {
+    let place = Place::new();
+    let ended = avs(&place, PROFILE, &[]);
+    let said = words(&ended.stdout);
+    for wanted in [
+        "What is there today",
+        "hosts 2 5 3",
+        "datastores 1 1 ",
+        "they hold, TiB 30.0 30.0 30.0",
+        "VMFS (1 datastore): 40.0 TiB, 30.0 TiB in use, 10.0 TiB free; 150 % of it was given",
+        "Hosts: 128 vCPUs, set to stand 1 failed host over all clusters.",
+        "Guests of 2 of 3 machines hold 10.0 TiB in their file systems, and 20.0 TiB on datastores",
+        "room for 20.0 TiB: they may grow by 10.0 TiB",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {}", ended.stdout);
+    }
+    let guest = json(&avs(&place, PROFILE, &["--storage", "guest", "--json"]));
+    assert_eq!(guest["machines"]["storage_bytes"], 20_u64 << 40);
+    assert_eq!(guest["today"]["guests"]["reclaimable_bytes"], 10_u64 << 40);
+    assert_eq!(guest["today"]["datastores"][0]["committed_permille"], 1500);
+}
+
+#[test]
+fn built_in_profiles_can_be_used_printed_and_gone_on_from() {
+    let place = Place::new();
+    let printed = place.ok(&["avs", "--print-profile", "avd-medium"]);
+    assert!(printed.contains("iops_per_vcpu = 40") && printed.contains("Not confirmed"));
+    let by_file = json(&avs(&place, &printed, &["--json"]));
+    let by_name = ["avs", "--rvtools", "export.xlsx", "--profile", "avd-medium", "--json"];
+    let by_name = json(&place.run(&by_name));
+    assert_eq!(by_name["machines"]["ops_per_s"], 3 * 16 * 40);
+    assert_eq!(by_file["machines"], by_name["machines"]);
+    let row = &by_name["classes"][0]["reason"]["rows"][0];
+    assert_eq!(row["row"], "profile avd-medium");
+    let assumptions = by_name["assumptions"].to_string();
+    assert!(assumptions.contains("no document that could be read confirms `read`"));
+}
+
+#[test]
+fn slips_in_a_profile_are_drawn_where_they_stand() {
+    let place = Place::new();
+    for (from, to, said) in [
+        ("vm = \"sql*\"", "vn = \"sql*\"", "did you mean `vm`?"),
+        ("iops_per_gib = 1", "iops_per_gib = 1\niops_per_vm = 2", "contradicts `iops_per_vm`"),
+        ("iops_per_gib = 1", "iops_per_gib = -1", "loads.toml:11:16"),
+        ("[[class]]", "[[class]", "this is not TOML"),
+    ] {
+        let ended = avs(&place, &PROFILE.replacen(from, to, 1), &[]);
+        assert_eq!(ended.code, Some(2), "{said}: {ended:?}");
+        assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
+        assert_eq!(ended.stdout, "");
+    }
+    let ended = avs(&place, "", &[]);
+    assert!(ended.stderr.contains("the profile has no class"), "{}", ended.stderr);
+    for (arguments, said) in [
+        (["--rvtools", "export.xlsx", "--profile", "nowhere.toml"], "there is no such file"),
+        (["--rvtools", "export.xlsx", "--profile", "avd-medum"], "did you mean `avd-medium`?"),
+        (["--rvtools", "export.xlsx", "--spare-hosts", "16"], "from 0 to 15"),
+        (["--rvtools", "export.xlsx", "--print-profile", "avd-light"], "cannot be used with"),
+    ] {
+        let ended = place.run(&[&["avs"][..], &arguments].concat());
+        assert_eq!(ended.code, Some(2), "{said}: {ended:?}");
+        assert!(words(&ended.stderr).contains(said), "{said}: {}", ended.stderr);
+    }
+    let ended = place.run(&["avs", "--print-profile", "oracle"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("there are avd-light"), "{}", ended.stderr);
+    let ended = place.run(&["avs", "--rvtools", "loads.toml", "--storage", "guest"]);
+    assert_eq!(ended.code, Some(2));
+}
+
+#[test]
+fn a_column_that_a_profile_asks_for_and_nobody_has_is_told_with_the_closest() {
+    let place = Place::new();
+    let ended = avs(&place, &PROFILE.replace("Tier", "Tierr"), &[]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let said = words(&ended.stdout);
+    assert!(said.contains("no column `Tierr`, which was asked for; was `Tier` in column V meant?"));
+    assert!(ended.stderr.contains("The class `gold` of the profile matches no machine"));
+}
+
+#[test]
+fn two_thousand_machines_get_their_loads_by_class() {
+    let place = Place::new();
+    std::fs::write(place.path().join("estate.xlsx"), estate(2000)).expect("write");
+    let profile = "[[class]]\nname = \"production\"\nfolder = \"*/Production\"\niops_per_gib = 2\n\
+                   [[class]]\nname = \"gold\"\ncolumn = { Tier = \"gold\" }\niops_per_vcpu = 50\n\
+                   [default]\niops_per_vm = 20\n";
+    std::fs::write(place.path().join("loads.toml"), profile).expect("write");
+    let arguments = ["avs", "--rvtools", "estate.xlsx", "--profile", "loads.toml", "--json"];
+    let ended = place.run(&arguments);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let document = json(&ended);
+    let classes = document["classes"].as_array().expect("a list");
+    let machines = |class: &Value| class["machines"].as_u64().expect("a number");
+    assert!(classes.iter().all(|class| machines(class) > 100), "{classes:?}");
+    assert_eq!(Some(classes.iter().map(machines).sum()), document["machines"]["counted"].as_u64());
+    assert_eq!(document["machines"]["loads"]["nobody"], 0);
+}

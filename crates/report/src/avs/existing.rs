@@ -1,0 +1,130 @@
+//! What is there today, beside what is proposed.
+
+use sizing::avs::present::{Beside, GuestsToday, HostsToday, StoresToday, Today};
+use units::{Bytes, thousands};
+
+use super::tables::tib;
+use crate::document::{Block, Column, Table};
+use crate::number::NONE;
+
+/// A table of today and the designs, and what else is known of today.
+pub(super) fn blocks(today: &Today) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if !today.beside.is_empty() {
+        blocks.push(Block::Table(beside(&today.beside)));
+    }
+    let mut points = Vec::new();
+    points.extend(today.hosts.as_ref().and_then(hosts));
+    points.extend(today.datastores.iter().map(stores));
+    if let Some(guests) = &today.guests {
+        points.extend(self::guests(guests));
+    }
+    if !points.is_empty() {
+        blocks.push(Block::List(points));
+    }
+    blocks
+}
+
+fn beside(all: &[Beside]) -> Table {
+    let mut columns = vec![Column::words("Of")];
+    columns.extend(all.iter().map(|one| Column::numbers(&one.name, "")));
+    let number = |of: fn(&Beside) -> Option<u64>| {
+        all.iter().map(|one| of(one).map_or(NONE.to_owned(), thousands)).collect::<Vec<_>>()
+    };
+    let size = |of: fn(&Beside) -> Option<Bytes>| {
+        all.iter().map(|one| of(one).map_or(NONE.to_owned(), tib)).collect::<Vec<_>>()
+    };
+    let row = |name: &str, cells: Vec<String>| [vec![name.to_owned()], cells].concat();
+    let rows = vec![
+        row("hosts", number(|one| one.hosts)),
+        row("clusters", number(|one| one.clusters)),
+        row("cores", number(|one| one.cores)),
+        row("memory, TiB", size(|one| one.memory)),
+        row("datastores", number(|one| one.datastores)),
+        row("they can hold, TiB", size(|one| one.capacity)),
+        row("they hold, TiB", size(|one| one.stored)),
+    ];
+    let rows = rows.into_iter().filter(|row| row.get(1).is_some_and(|cell| cell != NONE));
+    let caption = "Today is the whole inventory, machines that do not count with it. Datastores \
+                   of a design are vSAN's, one of each cluster, and those on files."
+        .to_owned();
+    Table { caption, columns, rows: rows.collect() }
+}
+
+/// What the table does not say of hosts.
+fn hosts(hosts: &HostsToday) -> Option<String> {
+    let mut parts = Vec::new();
+    if let Some(vcpus) = hosts.vcpus {
+        parts.push(format!("{} vCPUs", thousands(vcpus)));
+    }
+    if let Some(share) = hosts.processors_permille {
+        parts.push(format!("processors {} busy", percent(share)));
+    }
+    if let Some(share) = hosts.memory_permille {
+        parts.push(format!("memory {} full", percent(share)));
+    }
+    if let Some(failover) = hosts.failover {
+        let host = if failover == 1 { "host" } else { "hosts" };
+        parts.push(format!("set to stand {failover} failed {host} over all clusters"));
+    }
+    (!parts.is_empty()).then(|| format!("Hosts: {}.", parts.join(", ")))
+}
+
+fn stores(stores: &StoresToday) -> String {
+    let mut text = format!(
+        "{} ({}): {} TiB, {} TiB in use, {} TiB free",
+        stores.kind,
+        match stores.count {
+            1 => "1 datastore".to_owned(),
+            count => format!("{} datastores", thousands(count)),
+        },
+        tib(stores.capacity),
+        tib(stores.in_use),
+        tib(stores.free())
+    );
+    if let Some(share) = stores.committed_permille() {
+        text.push_str(&format!("; {} of it was given to machines", percent(share)));
+    }
+    if stores.unknown > 0 {
+        text.push_str(&format!("; {} without a size are not in it", thousands(stores.unknown)));
+    }
+    text + "."
+}
+
+fn guests(guests: &GuestsToday) -> Vec<String> {
+    let mut points = Vec::new();
+    let who = format!("{} of {} machines", thousands(guests.machines), thousands(guests.of));
+    let held = guests.held;
+    if let (Some(used), Some(in_use), Some(less)) =
+        (held.guest_used, held.in_use, guests.reclaimable())
+    {
+        points.push(format!(
+            "Guests of {who} hold {} TiB in their file systems, and {} TiB on datastores: {} TiB \
+             are snapshots, swap and blocks that guests gave up (`--storage guest` leaves them \
+             out).",
+            tib(used),
+            tib(in_use),
+            tib(less)
+        ));
+    }
+    if let (Some(capacity), Some(growth)) = (held.guest_capacity, guests.growth()) {
+        let mut text = format!(
+            "Their file systems have room for {} TiB: they may grow by {} TiB before anyone is \
+             asked, and thin datastores with them",
+            tib(capacity),
+            tib(growth)
+        );
+        if let Some(provisioned) = held.provisioned {
+            text.push_str(&format!("; {} TiB are provisioned to them", tib(provisioned)));
+        }
+        points.push(text + ".");
+    }
+    points
+}
+
+fn percent(permille: u64) -> String {
+    match permille % 10 {
+        0 => format!("{} %", thousands(permille / 10)),
+        tenth => format!("{}.{tenth} %", thousands(permille / 10)),
+    }
+}
