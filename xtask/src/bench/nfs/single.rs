@@ -97,9 +97,9 @@ fn prefer(pid: &str) -> Result<()> {
 /// 100 us in one of a hundred cases, is no lateness of ours either.
 fn stay_awake() -> Result<std::fs::File> {
     let path = "/dev/cpu_dma_latency";
-    let mut latency = std::fs::File::options().write(true).open(path).context(path)?;
-    latency.write_all(&0_i32.to_ne_bytes()).context(path)?;
-    Ok(latency)
+    let mut device = std::fs::File::options().write(true).open(path).context(path)?;
+    device.write_all(&0_i32.to_ne_bytes()).context(path)?;
+    Ok(device)
 }
 
 /// 102,400 reads at once of a volume with a throughput limit, which lets one go every 122 us: how
