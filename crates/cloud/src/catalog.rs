@@ -72,6 +72,20 @@ impl Catalog {
         self.limits.iter().find(current).expect("`parse` demands one current row of each").value
     }
 
+    /// The smallest and the largest quota of a volume, in GiB.
+    pub fn quota_range(&self, kind: VolumeKind) -> (u64, u64) {
+        let (least, most) = match kind {
+            VolumeKind::Regular => {
+                (LimitName::RegularVolumeSizeMin, LimitName::RegularVolumeSizeMax)
+            }
+            VolumeKind::Large => (LimitName::LargeVolumeSizeMin, LimitName::LargeVolumeSizeMax),
+            VolumeKind::Breakthrough => {
+                (LimitName::BreakthroughVolumeSizeMin, LimitName::BreakthroughVolumeSizeMax)
+            }
+        };
+        (self.limit(least), self.limit(most))
+    }
+
     /// What a service level gives now.
     pub fn level(&self, level: ServiceLevel) -> &LevelRow {
         let current = |row: &&LevelRow| row.level == level && row.origin.status == Status::Current;

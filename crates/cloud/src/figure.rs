@@ -26,6 +26,8 @@ pub struct Figure {
     pub id: String,
     /// What the product does with it.
     pub role: Role,
+    /// The table of the documents that it is a cell of.
+    pub table: Option<Table>,
     /// Why it is context and no more.
     pub why_context: Option<String>,
     /// How the store was reached.
@@ -105,6 +107,19 @@ pub enum Scope {
     Endpoint,
 }
 
+/// A table of the documents that the product grew from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// VMware's hosts and datastores: connections are hosts x datastores.
+    HostsAndDatastores,
+    /// One host over one connection and over many.
+    Connections,
+    /// Many hosts on one regular volume, from all reads to all writes.
+    Range,
+    /// One large volume.
+    LargeVolume,
+}
+
 /// Where operations go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -167,6 +182,26 @@ impl Protocol {
     /// The protocol of this name.
     pub fn named(name: &str) -> Option<Protocol> {
         [Protocol::Nfsv3, Protocol::Smb].into_iter().find(|protocol| protocol.name() == name)
+    }
+}
+
+impl Table {
+    /// All of them.
+    pub const ALL: [Table; 4] =
+        [Table::HostsAndDatastores, Table::Connections, Table::Range, Table::LargeVolume];
+
+    /// As the data write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Table::HostsAndDatastores => "hosts and datastores",
+            Table::Connections => "connections",
+            Table::Range => "range",
+            Table::LargeVolume => "large volume",
+        }
+    }
+
+    fn named(name: &str) -> Option<Table> {
+        Table::ALL.into_iter().find(|table| table.name() == name)
     }
 }
 
@@ -268,6 +303,7 @@ fn figure(row: &mut Row) -> Result<Figure, String> {
     let figure = Figure {
         id: row.text("id")?,
         role: row.named("use", role)?,
+        table: row.optional("table", |row, key| row.named(key, Table::named))?,
         why_context: row.optional("why", Row::text)?,
         protocol: row.named("protocol", Protocol::named)?,
         scope: row.named("scope", scope)?,
@@ -343,7 +379,7 @@ mod tests {
     fn the_embedded_figures_are_read_and_each_part_is_whole() {
         let all = parse(PUBLISHED).unwrap();
         let of = |role| all.iter().filter(|figure| figure.role == role).count();
-        assert_eq!(of(Role::Validation), 16);
+        assert_eq!(of(Role::Validation), 23);
         assert!(of(Role::Calibration) > 50 && of(Role::Anchor) >= 5);
         // Numbers of the documents, in our units.
         let named = |id: &str| all.iter().find(|figure| figure.id == id).unwrap();
@@ -352,6 +388,9 @@ mod tests {
         assert_eq!((named("A33").hosts, named("A33").volumes), (Some(4), 4));
         assert_eq!(named("A16").floor_s, Some(0.001_909));
         assert!(named("B08").contradicts.contains(&"B10".to_owned()));
+        // Of 12 numbers of a large volume none is left out.
+        let large = all.iter().filter(|figure| figure.table == Some(Table::LargeVolume));
+        assert_eq!(large.count(), 12);
     }
 
     #[test]
@@ -367,6 +406,7 @@ mod tests {
         assert!(problem("date = \"2024\"\n", "").contains("`date` is missing"));
         assert!(problem("70%", "170%").contains("`read` is unknown"));
         assert!(problem("8KiB", "8000").contains("no size in KiB"));
+        assert!(problem("id =", "table = \"x\"\nid =").contains("`table` is unknown"));
         assert!(problem("value = 5", "value = 0").contains("`value` is 0"));
         assert!(problem("calibration", "context").contains("says why"));
         assert!(problem("id =", "hue = 1\nid =").contains("unknown key `hue`"));

@@ -40,19 +40,23 @@
 //! them costs, so a thousand hosts with millions of operations outstanding take milliseconds.
 
 pub mod calibrate;
+mod contradictions;
 pub mod curve;
 pub mod distance;
+pub mod documents;
 mod doubt;
 pub mod expect;
 mod facts;
 pub mod fields;
 mod fit;
 pub mod interval;
+pub mod measured;
 mod meeting;
 mod model;
 mod network;
 pub mod of_figure;
 pub mod parameters;
+mod quota;
 mod reasons;
 pub mod resource;
 mod solve;

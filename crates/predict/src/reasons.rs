@@ -1,5 +1,6 @@
 //! Why a prediction has its numbers, and what it assumes.
 
+use cloud::figure::Access;
 use cloud::reason::Reason;
 use cloud::service_level::VolumeKind;
 
@@ -85,6 +86,19 @@ pub(crate) fn assumptions(topology: &Topology) -> Vec<String> {
         all.push(
             "A volume in breakthrough mode does as much as one large volume for each of its \
              endpoints; no figure of one is published that would say so."
+                .to_owned(),
+        );
+    }
+    let writes_in_order = topology.workloads.iter().any(|workload| {
+        let mut volumes = workload.volumes.iter().map(|index| &topology.volumes[*index]);
+        workload.access == Access::Sequential
+            && workload.read < 1.0
+            && volumes.any(|volume| volume.kind == VolumeKind::Regular)
+    });
+    if writes_in_order {
+        all.push(
+            "Sequential writes to a regular volume go as fast as most figures say, which are the \
+             older ones; newer ones are higher (`expect` shows them)."
                 .to_owned(),
         );
     }

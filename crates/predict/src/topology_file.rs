@@ -30,11 +30,9 @@
 
 use std::ops::Range;
 
-use cloud::catalog::Catalog;
 use cloud::figure::Access;
 use cloud::reason::{Reason, RowRef};
 use cloud::service_level::{ServiceLevel, VolumeKind};
-use cloud::throughput::KibPerSec;
 use cloud::vm_size::{self, VmSize};
 use toml::de::{DeTable, DeValue};
 use units::diagnostic::{Diagnostic, Mistakes};
@@ -42,6 +40,7 @@ use units::nearest;
 
 use crate::facts;
 use crate::fields::Fields;
+use crate::quota::{limit, outside};
 use crate::topology::{
     Client, EndpointGroup, Floor, HostGroup, Load, SPREAD, Topology, VolumeGroup, Workload,
 };
@@ -50,8 +49,6 @@ use crate::topology::{
 const COUNT_MAX: u64 = 1_000_000;
 /// The largest spread of response times; beyond it means say nothing.
 const SPREAD_MAX: f64 = 3.0;
-/// Bytes in a GiB.
-const GIB: u64 = 1 << 30;
 /// What VM sizes begin with.
 const PREFIX: &str = "Standard_";
 
@@ -240,6 +237,10 @@ impl Walk<'_, '_> {
         let level = fields.word("level", m, &levels);
         let quota = fields.bytes("quota", m);
         volume.limit_bytes_per_s = fields.throughput("throughput", m);
+        if let Some(hint) = quota.and_then(|quota| outside(kind, quota)) {
+            let message = format!("no {} volume has this quota", kind.name());
+            m.add(fields.place("quota"), message, hint);
+        }
         match (level, quota, volume.limit_bytes_per_s) {
             (_, _, Some(rate)) => volume.reasons.push(Reason::asked(format!(
                 "{name}: a throughput limit of {:.2} MiB/s, as the topology says",
@@ -389,35 +390,6 @@ fn vm_reason(size: &VmSize) -> Reason {
     Reason::from_rows(text, [row])
 }
 
-/// The throughput limit of a volume with automatic QoS, exactly.
-fn limit(level: ServiceLevel, kind: VolumeKind, quota: u64) -> Result<(KibPerSec, Reason), String> {
-    let catalog: &Catalog = &facts::of().catalog;
-    let row = catalog.level(level);
-    let Some(rate) = row.throughput else {
-        return Err(format!("volumes of {level} have no throughput by quota"));
-    };
-    let gib = quota / GIB;
-    let by_quota = rate.limit(gib);
-    let ceiling = catalog.ceiling(level, kind);
-    let limit = ceiling.map_or(by_quota, |ceiling| ceiling.min(by_quota));
-    let mut text = format!("{gib} GiB x {} KiB/s per GiB = {by_quota}", rate.get());
-    let mut rows =
-        vec![RowRef::new("service_levels.toml", format!("service_level {level}"), &row.origin)];
-    if let Some(ceiling) = ceiling.filter(|ceiling| *ceiling < by_quota) {
-        text.push_str(&format!("; a {} volume has at most {ceiling}", kind.name()));
-        let current = catalog.ceilings.iter().find(|row| {
-            row.level == level
-                && row.kind == kind
-                && row.origin.status == cloud::row::Status::Current
-        });
-        rows.extend(current.map(|row| {
-            let name = format!("ceiling {level} {}", kind.name());
-            RowRef::new("service_levels.toml", name, &row.origin)
-        }));
-    }
-    Ok((limit, Reason::from_rows(text, rows)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -499,6 +471,8 @@ outstanding = 2
             ("quota = \"5TiB\"\n", "", "`level` without `quota`"),
             ("level = \"premium\"\n", "", "`quota` without `level`"),
             ("\"premium\"", "\"flexible\"", "no throughput by quota"),
+            ("\"5TiB\"", "\"5GiB\"", "no regular volume has this quota"),
+            ("\"5TiB\"", "\"500TiB\"", "allowed: 50 GiB to 100 TiB"),
             ("read = \"70%\"\n", "", "a workload lacks `read`"),
             ("\"8KiB\"", "\"-8KiB\"", "wrong value for `transfer_size`"),
             ("outstanding = 64", "outstanding = 64\noffered = \"1k/s\"", "both `outstanding`"),

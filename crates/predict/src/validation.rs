@@ -11,6 +11,7 @@ use crate::curve::capacity;
 use crate::interval::Interval;
 use crate::of_figure::Case;
 use crate::parameters::{End, Parameter, Parameters, Per};
+use crate::{contradictions, documents};
 
 /// Bytes in a KiB.
 const KIB: u64 = 1024;
@@ -48,6 +49,14 @@ pub struct Errors {
     pub worst: f64,
     /// Rows whose published number lies in the interval.
     pub in_interval: usize,
+}
+
+impl Errors {
+    /// `58 figures: median error 2.6 %, worst 23.0 %`
+    pub(crate) fn in_words(&self, of: &str) -> String {
+        let (median, worst) = (100.0 * self.median, 100.0 * self.worst);
+        format!("{} {of}: median error {median:.1} %, worst {worst:.1} %", self.count)
+    }
 }
 
 /// All figures that the model can say something about, in the order of the data.
@@ -92,21 +101,17 @@ pub fn page(figures: &[Figure]) -> String {
     let rows = rows(figures, &parameters);
     let of = |role| rows.iter().filter(move |row| row.figure.role == role);
     let mut out = String::from(HEAD);
+    out.push_str(&documents::section(figures, &rows, &parameters));
     for (title, role) in [("Calibration", Role::Calibration), ("Validation", Role::Validation)] {
         let errors = errors(of(role));
         let _ = writeln!(out, "## {title}\n");
         if let Some(errors) = errors {
-            let _ = writeln!(
-                out,
-                "{} figures: median error {:.1} %, worst {:.1} %; {} lie in the interval.\n",
-                errors.count,
-                100.0 * errors.median,
-                100.0 * errors.worst,
-                errors.in_interval
-            );
+            let in_interval = errors.in_interval;
+            let words = errors.in_words("figures");
+            let _ = writeln!(out, "{words}; {in_interval} lie in the interval.\n");
         }
         if role == Role::Validation {
-            out.push_str(CONTRADICTIONS);
+            out.push_str(&contradictions::section(figures, &rows, &parameters));
         }
         table(of(role), &mut out);
     }
@@ -135,7 +140,7 @@ const HEAD: &str = "\
 
 Made by `cargo run -p predict --example validation > docs/validation.md`; a test holds it to the
 code. Each figure of `data/published.toml` that `predict` can say something about, with what it
-says. Only the figures of the first table fit the model; those of the second test it. How:
+says. Only the figures under Calibration fit the model; those under Validation test it. How:
 [method.md](method.md#prediction).
 
 A prediction is the rate at as many operations outstanding as the connections have slots for, unless
@@ -144,24 +149,12 @@ the source says that it was more than the number.
 
 ";
 
-const CONTRADICTIONS: &str = "\
-All of these are of one page, which gives two numbers for one configuration: those of 2019, measured
-with the same offsets in each run (caching included), and newer ones without. One model can meet one
-of them: B01, B02, B07 and B08 agree with part A; B03 and B09 to B12 contradict it, sequential
-writes by half as much again.
-
-";
-
 fn table<'a>(rows: impl Iterator<Item = &'a Row>, out: &mut String) {
     out.push_str("| figure | what | published | predicted | error | bounded by | contradicts |\n");
     out.push_str("| :-- | :-- | --: | --: | --: | :-- | :-- |\n");
     for row in rows {
         let figure = &row.figure;
-        let unit = match figure.value {
-            Value::OpsPerSec(_) => "ops/s",
-            Value::BytesPerSec(_) => "MiB/s",
-            Value::Seconds(_) => "s",
-        };
+        let unit = unit(figure);
         let over = if figure.qualifier == Qualifier::Over { "over " } else { "" };
         let [low, value, high] =
             [row.predicted.low, row.predicted.value, row.predicted.high].map(digits);
@@ -224,8 +217,17 @@ pub fn what(figure: &Figure) -> String {
     words.join(", ")
 }
 
+/// What the published number is in.
+pub(crate) const fn unit(figure: &Figure) -> &'static str {
+    match figure.value {
+        Value::OpsPerSec(_) => "ops/s",
+        Value::BytesPerSec(_) => "MiB/s",
+        Value::Seconds(_) => "s",
+    }
+}
+
 /// Three digits, thousands apart.
-fn digits(number: f64) -> String {
+pub(crate) fn digits(number: f64) -> String {
     if !(number.is_finite() && number > 0.0) {
         return "-".to_owned();
     }

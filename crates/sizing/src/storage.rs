@@ -77,14 +77,7 @@ impl Storage {
 
 /// The smallest and the largest quota of a kind of volume.
 pub fn quota_range(catalog: &Catalog, kind: VolumeKind) -> (u64, u64) {
-    let (least, most) = match kind {
-        VolumeKind::Regular => (LimitName::RegularVolumeSizeMin, LimitName::RegularVolumeSizeMax),
-        VolumeKind::Large => (LimitName::LargeVolumeSizeMin, LimitName::LargeVolumeSizeMax),
-        VolumeKind::Breakthrough => {
-            (LimitName::BreakthroughVolumeSizeMin, LimitName::BreakthroughVolumeSizeMax)
-        }
-    };
-    (catalog.limit(least), catalog.limit(most))
+    catalog.quota_range(kind)
 }
 
 /// The most throughput of one volume; `None` where the service states none.
