@@ -21,4 +21,4 @@ fi
 PICTURE_DIR=${PICTURE_DIR:-$work/pictures}
 mkdir -p "$PICTURE_DIR"
 export REPORT_DIR PICTURE_DIR
-"$node" --test --test-reporter=spec report.test.mjs charts.test.mjs
+"$node" --test --test-reporter=spec report.test.mjs charts.test.mjs prediction.test.mjs

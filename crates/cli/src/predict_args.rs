@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::args::OUTPUT;
+use crate::args::{OUTPUT, StoreArguments};
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]
@@ -13,9 +13,12 @@ pub(crate) struct PredictArguments {
     #[arg(value_name = "TOPOLOGY")]
     pub(crate) topology: PathBuf,
 
-    /// Set each workload beside the published figures that are nearest to it.
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub(crate) against: Option<Against>,
+    /// Set each workload beside the published figures nearest to it, or beside a measured run.
+    ///
+    /// `published`, or a run's ID as `list` shows it, or `last`; may be given twice. Of a run those
+    /// load points are taken that do what a workload of the topology does.
+    #[arg(long, value_name = "WHAT", value_parser = against)]
+    pub(crate) against: Vec<Against>,
 
     /// Show every point of the curve.
     #[arg(long, help_heading = OUTPUT)]
@@ -32,11 +35,23 @@ pub(crate) struct PredictArguments {
     /// Write the prediction with everything as a page (.html) or as Markdown (.md) too.
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
 }
 
 /// What a prediction can be set beside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
     /// Figures that vendors published.
     Published,
+    /// A measured run, by its ID.
+    Run(String),
+}
+
+fn against(text: &str) -> Result<Against, std::convert::Infallible> {
+    Ok(match text {
+        "published" => Against::Published,
+        id => Against::Run(id.to_owned()),
+    })
 }

@@ -9,9 +9,16 @@ use std::path::{Path, PathBuf};
 
 use analysis::compare::side::Side;
 use analysis::compare::{Options, compare};
+use predict::expect::{Configuration, nearest, predicted};
 use report::chart::theme::Theme;
 use report::compare::Detail;
+use report::expect::Expectation;
 use report::html;
+use report::predict::Beside;
+
+const TOPOLOGY: &str = include_str!("../../../examples/topologies/vmware.toml");
+/// From which the age of figures is counted.
+const YEAR: u64 = 2026;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = PathBuf::from(std::env::args_os().nth(1).ok_or("name a directory")?);
@@ -40,7 +47,31 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         report::csv::write(&findings, &mut File::create(path("csv"))?)?;
         report::hgrm::write(&findings, &mut File::create(path("hgrm"))?)?;
     }
-    several(&directory)
+    several(&directory)?;
+    prediction(&directory)
+}
+
+/// A prediction beside published figures.
+fn prediction(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let topology = predict::topology_file::parse(TOPOLOGY, "vmware.toml")
+        .map_err(|mistakes| mistakes[0].to_string())?;
+    let figures = cloud::figure::all();
+    let parameters = predict::Parameters::calibrated(&figures);
+    let curve = predict::curve(&topology, &parameters)?;
+    let configuration = Configuration::of(&topology, &topology.workloads[0]);
+    let near = nearest(&configuration, &figures, &parameters, YEAR);
+    let beside = Expectation {
+        curve: predicted(&configuration, &parameters),
+        near: near.into_iter().take(3).collect(),
+        configuration,
+        figures,
+        measured: None,
+    };
+    let detail = report::predict::Detail { curve: true, explain: true };
+    let beside = Beside { published: vec![beside], measured: Vec::new() };
+    let sheet = report::predict::sheet(&topology, &curve, &beside, detail);
+    fs::write(directory.join("prediction.html"), sheet.html()?)?;
+    Ok(())
 }
 
 /// Two records on one page with what they say together, and one record for paper.

@@ -4,8 +4,9 @@
 use cloud::reason::Reason;
 use minijinja::{Environment, Value, context};
 
+use crate::chart::echarts::Charts;
 use crate::document::{Block, Section, markdown, page, terminal};
-use crate::html::RenderError;
+use crate::html::{CHARTS_JS, ECHARTS, RenderError};
 use crate::method;
 
 const TEMPLATE: &str = include_str!("../assets/sheet.html");
@@ -51,9 +52,21 @@ impl Sheet {
         environment.add_template("macros.html", MACROS)?;
         let used = |name: &str| self.sections.iter().any(|s| s.method.contains(&name));
         let method = method::definitions_where(used);
+        let mut charts = Charts::default();
+        let sections: Vec<Value> =
+            self.sections.iter().map(|section| page::value(section, &mut charts)).collect();
+        // What draws is large, and is there only where something is drawn.
+        let drawing = (!charts.is_empty()).then(|| {
+            context! {
+                charts => Value::from_safe_string(charts.into_script_json()),
+                echarts => Value::from_safe_string(ECHARTS.to_owned()),
+                charts_js => Value::from_safe_string(CHARTS_JS.to_owned()),
+            }
+        });
         let page = environment.get_template("sheet.html")?.render(context! {
             title => &self.title,
-            sections => self.sections.iter().map(page::value).collect::<Vec<_>>(),
+            sections,
+            drawing,
             method,
             style => Value::from_safe_string(STYLE.to_owned()),
         })?;

@@ -56,11 +56,8 @@ fn load(
     let point = &findings.load_points[place];
     let total = &point.merged.total;
     let data = &total.data;
-    let reads = total.kinds.iter().filter(|kind| kind.name == "read");
-    let reads: u64 = reads.map(|kind| kind.completed).sum();
-    let transfer_bytes = (data.bytes / data.completed.max(1)).max(1);
-    let read = reads as f64 / data.completed.max(1) as f64;
-    let mut configuration = of(arguments, transfer_bytes, access(record, point), read);
+    let Done { transfer_bytes, read, access } = done(record, point);
+    let mut configuration = of(arguments, transfer_bytes, access, read);
     let known = Known::of(record);
     let value = |limit| known.limit(limit).map(|known| known.value);
     configuration.limit_bytes_per_s =
@@ -82,6 +79,30 @@ fn load(
         limited_by: limit.map(|found| (found.limit.name(), found.confidence)),
     };
     (configuration, Some(measured))
+}
+
+/// What a load point did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Done {
+    /// Mean bytes of an operation.
+    pub(super) transfer_bytes: u64,
+    /// The share of reads, 0 to 1.
+    pub(super) read: f64,
+    /// Where operations went.
+    pub(super) access: Access,
+}
+
+/// What a load point did, from what it counted.
+pub(super) fn done(record: &ExperimentRecord, point: &LoadPoint) -> Done {
+    let total = &point.merged.total;
+    let reads = total.kinds.iter().filter(|kind| kind.name == "read");
+    let reads: u64 = reads.map(|kind| kind.completed).sum();
+    let completed = total.data.completed.max(1);
+    Done {
+        transfer_bytes: (total.data.bytes / completed).max(1),
+        read: reads as f64 / completed as f64,
+        access: access(record, point),
+    }
 }
 
 /// Random where any stream is: that is what costs.

@@ -13,6 +13,7 @@ mod list;
 mod output;
 mod plan;
 mod predict;
+mod predict_run;
 pub(crate) mod profiles;
 mod report;
 mod run;

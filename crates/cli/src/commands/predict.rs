@@ -8,11 +8,11 @@ use predict::expect::Configuration;
 use predict::topology::Workload;
 use predict::{Curve, Parameters, Topology, topology_file};
 use report::expect::Expectation;
-use report::predict::Detail;
+use report::predict::{Beside, Detail};
 use report::sheet::Sheet;
 
-use crate::commands::expect;
 use crate::commands::output::{WIDTH, to_file};
+use crate::commands::{expect, predict_run};
 use crate::diagnostics;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::predict_args::{Against, PredictArguments};
@@ -25,8 +25,7 @@ pub(crate) fn run(arguments: &PredictArguments, terminal: &Terminal) -> Outcome 
     let topology = read(&arguments.topology, terminal)?;
     let parameters = Parameters::calibrated(&cloud::figure::all());
     let curve = predict::curve(&topology, &parameters).map_err(Failure::input)?;
-    let beside = arguments.against.map(|Against::Published| against(&topology, &parameters));
-    let beside = beside.unwrap_or_default();
+    let beside = beside(arguments, &topology, &parameters)?;
     if let Some(path) = &arguments.report {
         write_report(&topology, &curve, &beside, path)?;
     }
@@ -54,8 +53,27 @@ fn read(path: &Path, terminal: &Terminal) -> Result<Topology, Failure> {
     })
 }
 
+/// Everything that the prediction is to be set beside.
+fn beside(
+    arguments: &PredictArguments,
+    topology: &Topology,
+    parameters: &Parameters,
+) -> Result<Beside, Failure> {
+    let mut beside = Beside::default();
+    for against in &arguments.against {
+        match against {
+            Against::Published => beside.published = published(topology, parameters),
+            Against::Run(id) => {
+                let store = &arguments.store;
+                beside.measured.push(predict_run::measured(id, store, topology, parameters)?);
+            }
+        }
+    }
+    Ok(beside)
+}
+
 /// Each workload beside the figures nearest to it.
-fn against(topology: &Topology, parameters: &Parameters) -> Vec<Expectation> {
+fn published(topology: &Topology, parameters: &Parameters) -> Vec<Expectation> {
     let figures = cloud::figure::all();
     let of = |workload: &Workload| {
         let configuration = Configuration::of(topology, workload);
@@ -67,7 +85,7 @@ fn against(topology: &Topology, parameters: &Parameters) -> Vec<Expectation> {
 fn write_report(
     topology: &Topology,
     curve: &Curve,
-    beside: &[Expectation],
+    beside: &Beside,
     path: &Path,
 ) -> Result<(), Failure> {
     let detail = Detail { curve: true, explain: true };

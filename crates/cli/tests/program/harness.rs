@@ -148,11 +148,12 @@ pub(crate) struct Running {
 impl Running {
     /// Waits until it prints a line, on stdout or stderr, that holds `text`.
     pub(crate) fn wait_for(&self, text: &str) -> String {
-        self.wait_until(|line| line.contains(text))
+        self.next_line(|line| line.contains(text))
             .unwrap_or_else(|| panic!("the program ended or hung without saying `{text}`"))
     }
 
-    fn wait_until(&self, wanted: impl Fn(&str) -> bool) -> Option<String> {
+    /// The next line that is wanted; none when it has ended, or hangs.
+    pub(crate) fn next_line(&self, wanted: impl Fn(&str) -> bool) -> Option<String> {
         loop {
             let patience = self.deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(patience) {

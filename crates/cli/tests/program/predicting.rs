@@ -83,3 +83,51 @@ fn an_offer_above_what_is_let_through_is_a_negative_verdict() {
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     assert!(ended.stdout.contains("more than is let through"), "{}", ended.stdout);
 }
+
+/// The blocks of a guide that begin with this fence.
+fn blocks<'g>(guide: &'g str, fence: &str) -> Vec<&'g str> {
+    let begun = guide.split(fence).skip(1);
+    begun.map(|rest| rest.split("\n```").next().expect("a block ends")).collect()
+}
+
+#[test]
+fn the_commands_of_the_guide_run_as_they_are_written() {
+    let place = Place::new();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/predict.md");
+    let guide = std::fs::read_to_string(path).unwrap();
+    let [topology] = blocks(&guide, "```toml\n")[..] else { panic!("one topology") };
+    place.file("topology.toml", topology);
+    let mut run = 0;
+    for line in blocks(&guide, "```sh\n").iter().flat_map(|block| block.lines()) {
+        let arguments: Vec<&str> = line.split_whitespace().skip(1).collect();
+        let shown = place.ok(&arguments);
+        assert_eq!(shown.lines().find(|line| line.chars().count() > 80), None, "{line}");
+        run += 1;
+    }
+    assert!(run >= 6);
+    // The page that one of them writes has its charts in it, and asks nobody for anything.
+    let page = std::fs::read_to_string(place.path().join("prediction.html")).unwrap();
+    assert_eq!(page.matches("data-chart=").count(), 2);
+    assert!(page.contains("bounded by few outstanding"), "the charts");
+}
+
+#[test]
+fn keys_in_the_guide_are_those_of_a_topology() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/predict.md");
+    let guide = std::fs::read_to_string(path).unwrap();
+    let whole = "[[endpoint]]\nname = \"e\"\ncount = 1\nthroughput = \"1GiB/s\"\nzzzzzzzz = 1\n\
+                 [[host]]\nzzzzzzzz = 1\n[[volume]]\nzzzzzzzz = 1\n[[workload]]\nzzzzzzzz = 1\n";
+    let place = Place::new();
+    let file = place.file("wrong.toml", whole);
+    let ended = place.run(&["predict", file.to_str().unwrap()]);
+    assert_eq!(ended.code, Some(2));
+    // Each table tells its keys, for nothing is near to the wrong one.
+    let told: Vec<&str> = ended.stderr.split("known: ").skip(1).collect();
+    assert_eq!(told.len(), 4, "{}", ended.stderr);
+    for keys in told {
+        let keys = keys.lines().next().unwrap_or_default();
+        for key in keys.split(", ").map(str::trim).filter(|key| !key.is_empty()) {
+            assert!(guide.contains(&format!("`{key}`")), "`{key}` is not in the guide");
+        }
+    }
+}

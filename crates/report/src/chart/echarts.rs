@@ -30,6 +30,11 @@ impl Charts {
         self.0.len() - 1
     }
 
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// All charts and both themes as JSON that may stand inside a `<script>` element: no `<` that
     /// could end it, and no line separator that JavaScript would take for a line's end.
     pub(crate) fn into_script_json(self) -> String {
@@ -252,6 +257,13 @@ fn of_series(panel: &Panel, series: &Series, names: &[&str], (x, y): (usize, usi
                 "silent": true,
             });
             vec![with(rings, place)]
+        }
+        Shape::Line { points, stroke: Stroke::Points } => {
+            let data: Vec<Value> = points.iter().filter(|p| has(p)).map(pair).collect();
+            let alone = json!({
+                "type": "scatter", "data": data, "symbol": symbol(number), "symbolSize": 12, "z": 5,
+            });
+            vec![with(alone, place)]
         }
         Shape::Line { points, stroke } => {
             let data: Vec<Value> = points.iter().filter(|p| has(p)).map(pair).collect();

@@ -136,6 +136,8 @@ pub enum Stroke {
     Model,
     /// No line: a ring around each point, which is one of another series.
     Rings,
+    /// No line: points that stand alone, as what others published.
+    Points,
     /// Measured, too many points to show each.
     Plain,
     /// As `Plain`, of a second quantity.
@@ -150,13 +152,13 @@ impl Stroke {
             Stroke::Dashed | Stroke::PlainDashed => "dashed",
             Stroke::Dotted => "dotted",
             Stroke::Model => "dash-dotted",
-            Stroke::Rings => "none",
+            Stroke::Rings | Stroke::Points => "none",
         }
     }
 
     /// Whether each point has a symbol.
     pub(crate) const fn symbols(self) -> bool {
-        matches!(self, Stroke::Solid | Stroke::Dashed)
+        matches!(self, Stroke::Solid | Stroke::Dashed | Stroke::Points)
     }
 
     /// Whether its points were measured, each once.

@@ -14,6 +14,7 @@ mod mix;
 mod over_time;
 mod pairs;
 mod percentiles;
+mod predict;
 mod record;
 mod tune;
 
@@ -23,6 +24,7 @@ use analysis::load_point::{OpSummary, Summary};
 
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape, Stroke};
 
+pub(crate) use self::predict::of_prediction;
 pub(crate) use heat::heat;
 pub(crate) use loads::in_words as method_in_words;
 pub(crate) use over_time::over_time;

@@ -21,6 +21,7 @@ pub(crate) fn write(section: &Section, level: usize, out: &mut String) {
                 out.push('\n');
             }
             Block::Table(table) => write_table(table, out),
+            Block::Charts(_) => {}
             Block::Commands(lines) => write_commands(&lines.join("\n"), out),
         }
     }

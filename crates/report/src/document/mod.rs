@@ -9,6 +9,8 @@ pub(crate) mod markdown;
 pub(crate) mod page;
 pub(crate) mod terminal;
 
+use crate::chart::Chart;
+
 /// A heading with what stands below it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
@@ -36,6 +38,8 @@ pub enum Block {
     Table(Table),
     /// Lines to be typed as they are.
     Commands(Vec<String>),
+    /// Pictures side by side: on the page alone, for their numbers stand in a table as well.
+    Charts(Vec<Chart>),
 }
 
 /// Numbers side by side, as printed.

@@ -3,9 +3,11 @@
 use minijinja::{HtmlEscape, Value, context};
 
 use super::{Block, Section, Table};
+use crate::chart::echarts::Charts;
+use crate::html::figures::figures;
 
-/// The section as the template's `section` macro takes it.
-pub(crate) fn value(section: &Section) -> Value {
+/// The section as the template's `section` macro takes it; its drawings go to `charts`.
+pub(crate) fn value(section: &Section, charts: &mut Charts) -> Value {
     let blocks = section.blocks.iter().map(|block| match block {
         Block::Heading(words) => context! { kind => "heading", words },
         Block::Paragraph(words) => context! { kind => "paragraph", words => marked_up(words) },
@@ -15,6 +17,9 @@ pub(crate) fn value(section: &Section) -> Value {
         }
         Block::Table(table) => context! { kind => "table", table => table_value(table) },
         Block::Commands(lines) => context! { kind => "commands", lines => lines.join("\n") },
+        Block::Charts(some) => {
+            context! { kind => "charts", figures => figures(some, some.len(), charts) }
+        }
     });
     context! {
         id => section.id,

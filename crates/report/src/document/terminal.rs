@@ -17,6 +17,7 @@ pub(crate) fn write(section: &Section, width: usize, out: &mut String) {
                 }
             }
             Block::Table(table) => write_table(table, width, out),
+            Block::Charts(_) => {}
             Block::Commands(lines) => {
                 for line in lines {
                     out.push_str(&format!("    {line}\n"));

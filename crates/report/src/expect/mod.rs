@@ -172,7 +172,7 @@ fn table(of: &Expectation) -> Table {
 }
 
 /// In the figure's own unit.
-fn published(figure: &Figure) -> String {
+pub(crate) fn published(figure: &Figure) -> String {
     match figure.value {
         Value::OpsPerSec(rate) => format!("{} ops/s", whole(rate)),
         Value::BytesPerSec(rate) => format!("{} MiB/s", mib(rate)),

@@ -7,7 +7,7 @@ use crate::chart::{Chart, Scale, Shape, table};
 use crate::document::page::table_value;
 
 /// One figure; what is not on paper is there for the screen only.
-pub(super) fn figure(chart: &Chart, on_paper: bool, charts: &mut Charts) -> Value {
+pub(crate) fn figure(chart: &Chart, on_paper: bool, charts: &mut Charts) -> Value {
     let tables: Vec<Value> = table::of(chart).iter().map(table_value).collect();
     context! {
         chart => charts.add(chart),
@@ -23,7 +23,7 @@ pub(super) fn figure(chart: &Chart, on_paper: bool, charts: &mut Charts) -> Valu
 }
 
 /// Many figures, of which the first are on paper.
-pub(super) fn figures(some: &[Chart], on_paper: usize, charts: &mut Charts) -> Vec<Value> {
+pub(crate) fn figures(some: &[Chart], on_paper: usize, charts: &mut Charts) -> Vec<Value> {
     let each = some.iter().enumerate();
     each.map(|(place, chart)| figure(chart, place < on_paper, charts)).collect()
 }

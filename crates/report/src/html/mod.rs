@@ -4,7 +4,7 @@
 //! ECharts made in [`crate::chart`], carried as JSON; the bundle is vendored under
 //! `assets/echarts`.
 
-mod figures;
+pub(crate) mod figures;
 mod paper;
 mod record;
 
@@ -24,8 +24,8 @@ const TEMPLATE: &str = include_str!("../../assets/report.html");
 const MACROS: &str = include_str!("../../assets/macros.html");
 const RECORD: &str = include_str!("../../assets/record.html");
 const STYLE: &str = include_str!("../../assets/report.css");
-const ECHARTS: &str = include_str!("../../assets/echarts/echarts.min.js");
-const CHARTS_JS: &str = include_str!("../../assets/charts.js");
+pub(crate) const ECHARTS: &str = include_str!("../../assets/echarts/echarts.min.js");
+pub(crate) const CHARTS_JS: &str = include_str!("../../assets/charts.js");
 
 /// The environment's entry that holds the experiment as it was written. It has its own place on the
 /// page, so that a report that was passed on can be repeated.
@@ -88,7 +88,7 @@ pub fn render_all(
         several,
         records => shown,
         overlay,
-        comparisons => apart(comparisons),
+        comparisons => apart(comparisons, &mut charts),
         method => method::definitions(),
         ids => records.iter().map(|r| r.id.clone()).collect::<Vec<_>>(),
         style => Value::from_safe_string(STYLE.to_owned()),
@@ -100,11 +100,11 @@ pub fn render_all(
 }
 
 /// The sections, each with what keeps its anchor apart from that of others of its kind.
-fn apart(sections: &[Section]) -> Vec<Value> {
+fn apart(sections: &[Section], charts: &mut Charts) -> Vec<Value> {
     let each = sections.iter().enumerate().map(|(place, section)| {
         let before = sections[..place].iter().filter(|other| other.id == section.id).count();
         let prefix = if before == 0 { String::new() } else { format!("c{}-", before + 1) };
-        context! { prefix, section => page::value(section) }
+        context! { prefix, section => page::value(section, charts) }
     });
     each.collect()
 }

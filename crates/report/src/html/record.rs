@@ -92,12 +92,15 @@ pub(super) fn record(
         started => date(findings.started_unix_ms),
         outcome => outcome_in_words(&findings.outcome),
         notes => findings.notes.iter().map(|note| lines_of(note)).collect::<Vec<_>>(),
-        summary => sections::summary::section(findings).map(|section| page::value(&section)),
+        summary => sections::summary::section(findings).map(|section| page::value(&section, charts)),
         tiles => tiles(findings),
         blocks,
         emulated => emulated_volume(findings),
         witness => emulated::witness(findings),
-        sections => sections::of(findings).iter().map(page::value).collect::<Vec<_>>(),
+        sections => sections::of(findings)
+            .iter()
+            .map(|section| page::value(section, charts))
+            .collect::<Vec<_>>(),
         connection_groups => connection_groups(findings, for_paper),
         runs => paper::runs(findings).map(|table| page::table_value(&table)),
         not_printed => not_printed.map(|words| marked_up(&words)),

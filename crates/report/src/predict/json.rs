@@ -7,7 +7,7 @@ use cloud::reason::{Reason, RowRef};
 use predict::{Bound, Curve, Interval, Point, Resource, Stretch, Topology};
 use serde::Serialize;
 
-use crate::expect::Expectation;
+use super::{Beside, MeasuredRun};
 use crate::expect::json::{ExpectationJson, expectation};
 use crate::number::exported;
 
@@ -21,7 +21,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub fn write(
     topology: &Topology,
     curve: &Curve,
-    beside: &[Expectation],
+    beside: &Beside,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let document = Document {
@@ -38,7 +38,8 @@ pub fn write(
         stretches: curve.stretches.iter().map(stretch).collect(),
         reasons: curve.reasons.iter().map(reason).collect(),
         assumptions: &curve.assumptions,
-        against_published: beside.iter().map(expectation).collect(),
+        against_published: beside.published.iter().map(expectation).collect(),
+        against_measured: beside.measured.iter().map(measured).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
@@ -63,6 +64,35 @@ struct Document<'a> {
     /// Of each workload, where it was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     against_published: Vec<ExpectationJson<'a>>,
+    /// Of each run that was named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    against_measured: Vec<MeasuredJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct MeasuredJson<'a> {
+    id: &'a str,
+    points: Vec<BesideJson>,
+}
+
+#[derive(Serialize)]
+struct BesideJson {
+    outstanding: f64,
+    measured_ops_per_s: f64,
+    predicted_ops_per_s: f64,
+    measured_response_s: f64,
+    predicted_response_s: f64,
+}
+
+fn measured(of: &MeasuredRun) -> MeasuredJson<'_> {
+    let one = |point: &predict::measured::Beside| BesideJson {
+        outstanding: exported(point.outstanding),
+        measured_ops_per_s: exported(point.ops_per_s),
+        predicted_ops_per_s: exported(point.predicted.ops_per_s.value),
+        measured_response_s: exported(point.response_s),
+        predicted_response_s: exported(point.predicted.response_s.value),
+    };
+    MeasuredJson { id: &of.id, points: of.points.iter().map(one).collect() }
 }
 
 #[derive(Serialize)]

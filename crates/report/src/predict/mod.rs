@@ -2,11 +2,12 @@
 
 pub mod json;
 
-use predict::{Bound, Curve, Interval, Point, Topology};
+use predict::{Bound, Curve, Interval, Point, Topology, measured};
 
+use crate::charts::of_prediction;
 use crate::document::{Block, Column, Section, Table};
 use crate::expect::Expectation;
-use crate::number::{NONE, mib, plain, thousands};
+use crate::number::{NONE, mib, percent, plain, thousands};
 use crate::sheet::{Sheet, reasons};
 
 /// Rows of a curve that are shown where not all are wanted.
@@ -23,12 +24,31 @@ pub struct Detail {
     pub explain: bool,
 }
 
+/// What a prediction is set beside.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// Each workload beside published figures; empty where that is not wanted.
+    pub published: Vec<Expectation>,
+    /// Measured runs.
+    pub measured: Vec<MeasuredRun>,
+}
+
+/// A measured run beside a prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredRun {
+    /// The record.
+    pub id: String,
+    /// Its load points that do what is predicted, with rising concurrency.
+    pub points: Vec<measured::Beside>,
+}
+
 /// A prediction as sections.
-///
-/// * `beside` - its workloads beside published figures, where that is wanted
-pub fn sheet(topology: &Topology, curve: &Curve, beside: &[Expectation], detail: Detail) -> Sheet {
-    let mut sections = vec![prediction(topology, curve), bounds(curve), points(curve, detail)];
-    sections.extend(beside.iter().map(|one| {
+pub fn sheet(topology: &Topology, curve: &Curve, beside: &Beside, detail: Detail) -> Sheet {
+    let mut first = prediction(topology, curve);
+    first.blocks.push(Block::Charts(of_prediction(topology, curve, beside)));
+    let mut sections = vec![first, bounds(curve), points(curve, detail)];
+    sections.extend(beside.measured.iter().map(measurement));
+    sections.extend(beside.published.iter().map(|one| {
         let section = crate::expect::section(one);
         Section { title: format!("Published: {}", section.title), ..section }
     }));
@@ -154,6 +174,50 @@ fn points(curve: &Curve, detail: Detail) -> Section {
     });
     let blocks = vec![Block::Table(table), Block::List(stretches.collect())];
     Section { id: "curve", title: "Curve".to_owned(), blocks, method: vec!["Prediction"] }
+}
+
+/// What was measured beside what is predicted of as many operations outstanding.
+fn measurement(run: &MeasuredRun) -> Section {
+    let row = |point: &measured::Beside| {
+        vec![
+            count(point.outstanding),
+            whole(point.ops_per_s),
+            whole(point.predicted.ops_per_s.value),
+            off(point.rate_off()),
+            plain(point.response_s * MS_PER_S),
+            plain(point.predicted.response_s.value * MS_PER_S),
+            off(point.response_off()),
+        ]
+    };
+    let table = Table {
+        caption: format!(
+            "Load points of `{}` that do what is predicted, at the operations that were \
+             outstanding.",
+            run.id
+        ),
+        columns: vec![
+            Column::numbers("outstanding", ""),
+            Column::numbers("measured", "ops/s"),
+            Column::numbers("predicted", "ops/s"),
+            Column::numbers("off", ""),
+            Column::numbers("measured", "ms"),
+            Column::numbers("predicted", "ms"),
+            Column::numbers("off", ""),
+        ],
+        rows: run.points.iter().map(row).collect(),
+    };
+    Section {
+        id: "measured",
+        title: format!("Measured: {}", run.id),
+        blocks: vec![Block::Table(table)],
+        method: vec!["Prediction"],
+    }
+}
+
+/// With its sign: `-3.1 %`.
+fn off(share: f64) -> String {
+    let sign = if share > 0.0 { "+" } else { "" };
+    format!("{sign}{}", percent(share))
 }
 
 /// `195,000 [170,000..220,000]`, or the number alone where it is not in doubt.

@@ -117,10 +117,11 @@ fn entries(chart: &Chart, palette: &Palette, out: &mut String) -> f64 {
                 shapes::ring(out, (x + 13.0, y - 4.5), palette);
             }
             Some(Shape::Line { stroke, .. }) => {
+                let long = if *stroke == Stroke::Points { 0 } else { 26 };
                 line(
                     out,
                     format_args!(
-                        "<path d=\"M{x:.1} {:.1}h26\" stroke=\"{colour}\" stroke-width=\"2.5\"{}/>",
+                        "<path d=\"M{x:.1} {:.1}h{long}\" stroke=\"{colour}\" stroke-width=\"2.5\"{}/>",
                         y - 4.5,
                         shapes::dashes(*stroke)
                     ),

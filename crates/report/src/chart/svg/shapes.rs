@@ -54,7 +54,9 @@ pub(super) fn draw(
                 if let Some(edges) = &edges {
                     draw_band(frame, series.right, edges, colour, out);
                 }
-                path(frame, series, points, *stroke, colour, out);
+                if *stroke != Stroke::Points {
+                    path(frame, series, points, *stroke, colour, out);
+                }
                 for point in points.iter().filter(|_| stroke.symbols()) {
                     let Some(y) = point.y else { continue };
                     let at = (frame.x(point.x), frame.y(y, series.right));

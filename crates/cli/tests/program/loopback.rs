@@ -1,0 +1,169 @@
+//! `predict` and `expect` beside a run on an emulated volume over loopback, whose limit and delay
+//! are known: what is predicted before anything is measured is what is then measured.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::Value;
+
+use crate::harness::Place;
+
+/// The volume's limit: 256 operations of 16 KiB pass in a second.
+const LIMIT: &str = "4MiB/s";
+/// Of each read: much more than a busy machine adds.
+const DELAY: &str = "50ms";
+/// Bytes of an operation.
+const TRANSFER: f64 = 16_384.0;
+/// The bounds cross at 256/s x 50 ms = 12.8 outstanding: three depths below, two above.
+const DEPTHS: [u64; 5] = [1, 4, 10, 16, 40];
+/// Intervals of the warm-up, after which a queue is as long as it gets: twice the longest response
+/// time.
+const WARM_UP: u64 = 3;
+/// Of the last intervals the witness is asked when the run ends already.
+const ENDING: usize = 2;
+/// What may lie between what is predicted and what is measured.
+const WITHIN: f64 = 0.05;
+
+const EXPERIMENT: &str = r#"
+name = "depths"
+[run]
+warm_up = "300ms"
+measure = "1500ms"
+interval = "100ms"
+[stream.reader]
+read = "100%"
+transfer_size = "16KiB"
+pattern = "sequential"
+files = 1
+file_size = "2MiB"
+queue_depth = [1, 4, 10, 16, 40]
+"#;
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).expect("it is JSON")
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// What the service is set to, and nothing that was measured.
+fn topology(outstanding: u64) -> String {
+    format!(
+        "name = \"served\"\nfloor = \"{DELAY}\"\nfloor_spread = 0\n[[host]]\nname = \"here\"\n\
+         [[volume]]\nname = \"vol1\"\nthroughput = \"{LIMIT}\"\n[[workload]]\n\
+         transfer_size = \"16KiB\"\nread = \"100%\"\npattern = \"sequential\"\n\
+         outstanding = {outstanding}\n"
+    )
+}
+
+/// What the service has counted: when, by its own clock in seconds, and operations.
+fn witnessed(metrics: &str) -> (f64, f64) {
+    let mut stream = TcpStream::connect(metrics).expect("reach the service's metrics");
+    let request =
+        format!("GET /stat.json HTTP/1.1\r\nHost: {metrics}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).expect("ask the service");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("hear the service");
+    let (_, body) = answer.split_once("\r\n\r\n").expect("an answer has a body");
+    let seen = parsed(body);
+    let bytes = number(&seen["volumes"][0]["read_bytes"]);
+    (number(&seen["now_ns"]) / 1e9, bytes / TRANSFER)
+}
+
+/// The slope of the line through points by least squares: operations that come in bunches do not
+/// move it as they move a difference of two counts.
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let both: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
+    both / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>()
+}
+
+/// Rates are those that the service counted by itself, response times medians: a busy machine that
+/// stops for a moment moves neither.
+#[test]
+fn rates_and_response_times_over_loopback_are_predicted_within_5_percent_at_every_depth() {
+    let place = Place::new();
+    let arguments = ["volume", "serve", "--address", "127.0.0.1:0", "--metrics", "127.0.0.1:0"];
+    let limits = ["--throughput", LIMIT, "--read-delay", DELAY];
+    let serving = place.start(&[&arguments[..], &limits[..]].concat());
+    let line = serving.wait_for("nfs://");
+    let at = line.find("nfs://").expect("it was waited for");
+    let target = line[at..].split_whitespace().next().expect("there is a URL").to_owned();
+    let line = serving.wait_for("metrics ");
+    let metrics = line.rsplit("http://").next().expect("an address").trim();
+    let metrics = metrics.trim_end_matches("/metrics").to_owned();
+    let file = place.file("depths.toml", EXPERIMENT);
+    let known = format!("volume={LIMIT}");
+    let file = file.to_str().expect("UTF-8");
+    let run = ["run", &target, "-w", file, "--known", &known, "--no-report", "--events", "jsonl"];
+    let running = place.start(&run);
+    let mut seen: Vec<Vec<(f64, f64)>> = vec![Vec::new(); DEPTHS.len()];
+    while let Some(line) = running.next_line(|line| line.contains("\"event\":\"interval\"")) {
+        let event = parsed(&line);
+        let place = |name: &str| event[name].as_u64().expect("a number");
+        // From the end of the warm-up's last interval on.
+        if place("interval_index") + 1 >= WARM_UP {
+            seen[place("run_index") as usize].push(witnessed(&metrics));
+        }
+    }
+    let ended = running.end();
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+
+    let shown = parsed(&place.ok(&["show", "last", "--json"]));
+    let points = shown["load_points"].as_array().expect("there are load points");
+    let total = |point: &Value| point["merged"]["total"].clone();
+    let median_s = |point: &Value| {
+        let percentiles = total(point)["data"]["response_time"]["percentiles"].clone();
+        let all = percentiles.as_array().expect("there are percentiles").clone();
+        let median = all.iter().find(|one| one["name"] == "p50").expect("there is a median");
+        number(&median["value_ns"]) / 1e9
+    };
+    assert_eq!(points.len(), DEPTHS.len());
+    let mut wrong = Vec::new();
+    for ((point, seen), outstanding) in points.iter().zip(&seen).zip(DEPTHS) {
+        let file = place.file("served.toml", &topology(outstanding));
+        let json = parsed(&place.ok(&["predict", file.to_str().expect("UTF-8"), "--json"]));
+        let seen = &seen[..seen.len().saturating_sub(ENDING)];
+        assert!(seen.len() >= 8, "{outstanding}: the witness was asked {} times", seen.len());
+        for (what, predicted, measured) in [
+            ("rate", number(&json["asked"]["ops_per_s"]["value"]), slope(seen)),
+            ("response time", number(&json["asked"]["response_s"]["value"]), median_s(point)),
+        ] {
+            let off = predicted / measured - 1.0;
+            if off.abs() > WITHIN {
+                wrong.push(format!("{outstanding}: {what} {predicted}, measured {measured}"));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+
+    // The same run beside what was published.
+    let json = parsed(&place.ok(&["expect", "--run", "last", "--vm", "D32s_v3", "--json"]));
+    let expectation = &json["expectations"][0];
+    let rate = total(points.last().expect("a point"))["data"]["achieved_rate_ops_per_sec"]["value"]
+        .clone();
+    assert!((number(&expectation["measured"]["ops_per_s"]) / number(&rate) - 1.0).abs() < 0.01);
+    let nearest = &expectation["figures"][0];
+    let product = number(&nearest["explained"]) * number(&nearest["unexplained"]);
+    let share = number(&nearest["measured_of_published"]);
+    assert!((product / share - 1.0).abs() < 1e-6, "{nearest}");
+    // It is the throughput limit that makes the difference, and hardly anything else is left.
+    let steps = nearest["steps"].as_array().expect("there are steps");
+    assert!(steps.iter().any(|step| step["what"] == "throughput limit"), "{nearest}");
+    assert!(number(&nearest["unexplained"]) > 0.5, "{nearest}");
+    let text = place.ok(&["expect", "--run", "last", "--vm", "D32s_v3"]);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("of the published figure"), "{text}");
+    // And beside its prediction: a point for each depth.
+    let file = place.file("served.toml", &topology(40));
+    let against = ["predict", file.to_str().expect("UTF-8"), "--against", "last"];
+    let json = parsed(&place.ok(&[&against[..], &["--json"]].concat()));
+    let points = json["against_measured"][0]["points"].as_array().expect("there are points");
+    assert_eq!(points.len(), DEPTHS.len());
+    assert!(place.ok(&against).contains("Measured: "));
+    serving.signal("INT");
+    assert_eq!(serving.end().code, Some(0));
+}

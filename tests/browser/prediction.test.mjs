@@ -1,0 +1,74 @@
+// A page of a prediction: its charts show the curve in the colour of what bounds it, with the interval as a band, and
+// published figures as points, in every look and on paper. REPORT_DIR holds the page; run.sh makes it.
+import assert from "node:assert/strict";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import { launch, openPage } from "./browser.mjs";
+
+const directory = process.env.REPORT_DIR;
+assert.ok(directory, "REPORT_DIR names the directory with the reports");
+const pictures = process.env.PICTURE_DIR ?? mkdtempSync(path.join(tmpdir(), "report-pictures-"));
+const url = pathToFileURL(path.join(directory, "prediction.html")).href;
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+});
+
+// What is drawn of each chart: bands, lines of the model, words.
+const drawn = (page) =>
+  page.locator("[data-chart]").evaluateAll((nodes) =>
+    nodes.map((node) => {
+      const paths = [...node.querySelectorAll("svg path")];
+      const wide = (path) => path.getBBox().width > 20;
+      return {
+        bands: paths.filter((path) => wide(path) && path.getAttribute("fill-opacity") === "0.2").length,
+        models: paths.filter((path) => wide(path) && path.getAttribute("stroke-dasharray")?.split(",").length === 4)
+          .length,
+        words: [...node.querySelectorAll("svg text")].map((text) => text.textContent),
+        caption: node.parentElement.querySelector("figcaption").textContent,
+        width: node.querySelector("svg").getAttribute("width"),
+      };
+    }),
+  );
+
+describe("prediction", () => {
+  test("rate and response time are curves with bands, and each stretch says what bounds it", async () => {
+    for (const colorScheme of ["light", "dark"]) {
+      const { context, page, complaints, requests } = await openPage(browser, url, { colorScheme });
+      const charts = await drawn(page);
+      assert.equal(charts.length, 2);
+      for (const chart of charts) {
+        assert.ok(chart.bands >= 1 && chart.models >= 2, `${chart.caption}: ${chart.bands}, ${chart.models}`);
+        for (const words of ["few outstanding", "endpoint, ops", "asked for"]) {
+          assert.ok(chart.words.some((text) => text.includes(words)), `${words}: ${chart.words}`);
+        }
+      }
+      assert.ok(charts[0].words.some((text) => text.includes("brought here")), "published figures are beside it");
+      await page.screenshot({ path: path.join(pictures, `prediction-${colorScheme}.png`), fullPage: true });
+      assert.deepEqual(complaints, []);
+      assert.deepEqual(requests, []);
+      await context.close();
+    }
+  });
+
+  test("nothing is cut off at the width of a telephone, and paper has charts of its own width", async () => {
+    const { context, page } = await openPage(browser, url, { viewport: { width: 390, height: 800 } });
+    const overflow = () =>
+      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok((await overflow()) <= 0, "the page scrolls sideways on a telephone");
+    await page.setViewportSize({ width: 690, height: 1000 });
+    await page.emulateMedia({ media: "print" });
+    await page.waitForFunction(() => document.querySelector("[data-chart] svg").getAttribute("width") === "670");
+    await page.screenshot({ path: path.join(pictures, "prediction-print.png"), fullPage: true });
+    assert.ok((await overflow()) <= 0, "the page is wider than paper");
+    await context.close();
+  });
+});
