@@ -19,8 +19,8 @@ const DOUBLINGS: f64 = 1024.0;
 
 /// The charts of a prediction.
 ///
-/// * `beside` - published figures are drawn where there is one workload, because the curve is of all
-///   of them together
+/// * `beside` - published figures are drawn where there is one workload, for the curve is of all of
+///   them together
 pub(crate) fn of_prediction(topology: &Topology, curve: &Curve, beside: &Beside) -> Vec<Chart> {
     let quantity = Quantity::of(topology);
     let amount = |point: &Predicted| Some(quantity.interval(point));

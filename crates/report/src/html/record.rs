@@ -92,7 +92,8 @@ pub(super) fn record(
         started => date(findings.started_unix_ms),
         outcome => outcome_in_words(&findings.outcome),
         notes => findings.notes.iter().map(|note| lines_of(note)).collect::<Vec<_>>(),
-        summary => sections::summary::section(findings).map(|section| page::value(&section, charts)),
+        summary => sections::summary::section(findings)
+            .map(|section| page::value(&section, charts)),
         tiles => tiles(findings),
         blocks,
         emulated => emulated_volume(findings),

@@ -121,7 +121,8 @@ fn entries(chart: &Chart, palette: &Palette, out: &mut String) -> f64 {
                 line(
                     out,
                     format_args!(
-                        "<path d=\"M{x:.1} {:.1}h{long}\" stroke=\"{colour}\" stroke-width=\"2.5\"{}/>",
+                        "<path d=\"M{x:.1} {:.1}h{long}\" stroke=\"{colour}\" \
+                         stroke-width=\"2.5\"{}/>",
                         y - 4.5,
                         shapes::dashes(*stroke)
                     ),
