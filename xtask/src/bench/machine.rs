@@ -33,13 +33,13 @@ impl Machine {
 
     /// For a folder's name: `amd-epyc-2`.
     pub(crate) fn slug(&self) -> String {
-        let words: String = self
-            .model
-            .to_ascii_lowercase()
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-            .collect();
-        format!("{}-{}", words.trim_matches('-'), self.processors)
+        // What vendors add to the name says nothing about the machine.
+        let model = self.model.to_ascii_lowercase().replace("(r)", " ").replace("(tm)", " ");
+        let words = model
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|word| !["", "cpu", "processor"].contains(word));
+        let words: Vec<&str> = words.collect();
+        format!("{}-{}", words.join("-"), self.processors)
     }
 
     /// One line.
@@ -48,5 +48,24 @@ impl Machine {
             "Machine: {}, {} processors, {} GiB, Linux {}.",
             self.model, self.processors, self.memory_gib, self.kernel
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_named_by_what_tells_machines_apart() {
+        let machine = |model: &str, processors| Machine {
+            model: model.to_owned(),
+            processors,
+            memory_gib: 24,
+            kernel: "6.18".to_owned(),
+        };
+        let slug = machine("Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz", 4).slug();
+        assert_eq!(slug, "intel-xeon-platinum-8370c-2-80ghz-4");
+        assert_eq!(machine("AMD EPYC", 2).slug(), "amd-epyc-2");
+        assert_eq!(machine("Intel(R) Xeon(R) Processor", 2).slug(), "intel-xeon-2");
     }
 }
