@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use cloud::figure::{Access, Protocol};
 use cloud::service_level::VolumeKind;
 use cloud::vm_size::VmSize;
+use predict::{fields, topology_file};
 use units::{Bytes, BytesPerSec, ParseError, Percent};
 
 use crate::args::{OUTPUT, StoreArguments};
@@ -30,17 +31,19 @@ pub(crate) struct ExpectArguments {
     pub(crate) protocol: Protocol,
 
     /// Machines that send at the same time.
-    #[arg(long, value_name = "COUNT", default_value_t = 1, help_heading = CONFIGURATION,
+    #[arg(long, value_name = "COUNT",
+          allow_hyphen_values = true, default_value_t = 1, help_heading = CONFIGURATION,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) clients: u32,
 
     /// Connections of each machine; 1 without it, or what --run had.
-    #[arg(long, value_name = "COUNT", help_heading = CONFIGURATION,
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = CONFIGURATION,
           value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) nconnect: Option<u32>,
 
     /// Volumes that share the load.
-    #[arg(long, value_name = "COUNT", default_value_t = 1, help_heading = CONFIGURATION,
+    #[arg(long, value_name = "COUNT",
+          allow_hyphen_values = true, default_value_t = 1, help_heading = CONFIGURATION,
           value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) volumes: u32,
 
@@ -50,18 +53,21 @@ pub(crate) struct ExpectArguments {
     pub(crate) kind: VolumeKind,
 
     /// The throughput limit of each volume: 1280MiB/s. Without it none, or what --run knew.
-    #[arg(long, value_name = "RATE", value_parser = limit, help_heading = CONFIGURATION)]
+    #[arg(long, value_name = "RATE", value_parser = limit,
+          allow_hyphen_values = true, help_heading = CONFIGURATION)]
     pub(crate) limit: Option<BytesPerSec>,
 
     /// Bytes moved by one operation.
     ///
     /// Without this, --read and --pattern the four corners are shown: 8 KiB random and 64 KiB
     /// sequential, all reads and all writes.
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = LOAD)]
+    #[arg(long, value_name = "SIZE", value_parser = size,
+          allow_hyphen_values = true, help_heading = LOAD)]
     pub(crate) transfer_size: Option<Bytes>,
 
     /// Share of reads among the operations.
-    #[arg(long, value_name = "SHARE", help_heading = LOAD)]
+    #[arg(long, value_name = "SHARE", value_parser = share,
+          allow_hyphen_values = true, help_heading = LOAD)]
     pub(crate) read: Option<Percent>,
 
     /// Where operations go: random or sequential.
@@ -77,7 +83,8 @@ pub(crate) struct ExpectArguments {
     pub(crate) run: Option<String>,
 
     /// How many figures are shown for each load.
-    #[arg(long, value_name = "COUNT", default_value_t = 3, help_heading = OUTPUT,
+    #[arg(long, value_name = "COUNT",
+          allow_hyphen_values = true, default_value_t = 3, help_heading = OUTPUT,
           value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) top: u32,
 
@@ -107,7 +114,17 @@ pub(crate) enum ClientKind {
 }
 
 fn vm(text: &str) -> Result<VmSize, String> {
-    predict::topology_file::vm(text)
+    topology_file::vm(text)
+        .map_err(|hint| format!("{hint}; without --vm the machines do not limit"))
+}
+
+/// A bare `0.7` is seven tenths to some and less than a percent to others.
+fn share(text: &str) -> Result<Percent, String> {
+    let share: Percent = text.parse().map_err(|error: ParseError| error.to_string())?;
+    match fields::is_share(text) {
+        true => Ok(share),
+        false => Err("with the unit it is clear what is meant: `70%`".to_owned()),
+    }
 }
 
 fn protocol(text: &str) -> Result<Protocol, String> {

@@ -190,7 +190,11 @@ impl Walk<'_, '_> {
                     host.reasons.push(vm_reason(&size));
                     host.vm = Some(size);
                 }
-                Err(hint) => m.add(fields.place("vm"), format!("unknown VM size `{text}`"), hint),
+                Err(hint) => {
+                    let hint =
+                        format!("{hint}; of a size that is not known give `vcpu` and `egress`");
+                    m.add(fields.place("vm"), format!("unknown VM size `{text}`"), hint);
+                }
             }
         }
         let vcpu = fields.count("vcpu", m, COUNT_MAX);
@@ -371,9 +375,7 @@ pub fn vm(text: &str) -> Result<VmSize, String> {
         let names = all.iter().map(|size| size.name.as_str());
         match nearest(&full, names) {
             Some(other) => format!("did you mean `{other}`?"),
-            None => "sizes are written as `Standard_D32s_v5` or `D32s_v5`; of a size that is not \
-                     known give `vcpu` and `egress`"
-                .to_owned(),
+            None => "sizes are written as `Standard_D32s_v5` or `D32s_v5`".to_owned(),
         }
     })
 }
@@ -475,6 +477,8 @@ outstanding = 2
             ("\"5TiB\"", "\"500TiB\"", "allowed: 50 GiB to 100 TiB"),
             ("read = \"70%\"\n", "", "a workload lacks `read`"),
             ("\"8KiB\"", "\"-8KiB\"", "wrong value for `transfer_size`"),
+            ("read = \"70%\"", "read = 0.7", "wrong value for `read`"),
+            ("\"d32s_v5\"", "\"Z99\"", "give `vcpu` and `egress`"),
             ("outstanding = 64", "outstanding = 64\noffered = \"1k/s\"", "both `outstanding`"),
             ("floor = \"700us\"", "floor = \"0s\"", "a duration above 0"),
             ("name = \"more\"", "name = \"data\"", "a second `data`"),

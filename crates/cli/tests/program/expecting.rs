@@ -50,3 +50,21 @@ fn a_vm_size_that_does_not_exist_is_refused_with_the_nearest() {
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("Standard_D32s_v3"), "{}", ended.stderr);
 }
+
+#[test]
+fn a_wrong_argument_is_told_with_what_is_wanted() {
+    let place = Place::new();
+    for (arguments, said) in [
+        (["--limit", "-5MiB/s"], "-5MiB/s"),
+        (["--transfer-size", "-8KiB"], "-8KiB"),
+        (["--clients", "-1"], "-1 is not in 1..=10000"),
+        (["--read", "0.7"], "`70%`"),
+        (["--read", "170%"], "from `0%` to `100%`"),
+        (["--vm", "Z99"], "without --vm"),
+    ] {
+        let ended = place.run(&[&["expect"], &arguments[..]].concat());
+        assert_eq!(ended.code, Some(2), "{arguments:?}");
+        assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
+        assert!(!ended.stderr.contains("unexpected argument"), "{}", ended.stderr);
+    }
+}
