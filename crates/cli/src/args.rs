@@ -166,7 +166,7 @@ pub(crate) enum Command {
     /// NetApp Files of each service level and their cheapest mix; says how many datastores, how
     /// large and how fast, places every machine on one, and says which machines to stripe over
     /// several. Exit code 1 where no design with datastores on files is possible as asked.
-    #[command(after_help = AVS_EXAMPLES)]
+    #[command(after_help = AVS_EXAMPLES, override_usage = AVS_USAGE)]
     Avs(Box<AvsArguments>),
     /// Remove the files that fourcorners made in a target, and nothing else.
     #[command(after_help = CLEAN_EXAMPLES)]
@@ -235,6 +235,10 @@ Examples:
   fourcorners check \"nfs://filer/vol1?nconnect=8\" --json
   fourcorners check --capture-script > capture.sh
   fourcorners check /mnt/vol1 --root captured-host1";
+
+const AVS_USAGE: &str = "\
+fourcorners avs [OPTIONS] --rvtools <PATH>
+       fourcorners avs --print-profile <NAME>";
 
 const AVS_EXAMPLES: &str = "\
 Examples:

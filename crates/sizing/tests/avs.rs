@@ -314,7 +314,10 @@ fn check(design: &Design, sizing: &Sizing, ask: &Ask, world: &World) {
     assert_eq!(parts.len(), design.on_vsan.len());
     assert!(design.vsan_stored <= design.vsan_usable);
     assert!(design.hosts <= world.avs.limit(AvsLimit::HostsPerCloudMax));
-    assert!(design.hosts * 768 * GIB >= sizing.selection.totals.memory.get());
+    let spare = ask.spare_hosts.unwrap_or(1) * design.hosts.div_ceil(16);
+    let busy = design.hosts - spare;
+    assert!(busy * 768 * GIB >= sizing.selection.totals.memory.get());
+    assert!(busy * 36 * 4 >= sizing.selection.totals.vcpus);
     let (mut whole, mut stored) = (design.on_vsan.len(), design.vsan_stored.get());
     for store in &design.datastores {
         let mut here = BTreeSet::new();
@@ -358,6 +361,7 @@ proptest! {
         estate in prop::collection::vec((1_u64..4000, 0_u64..60_000, 1_u64..32), 1..80),
         nothing in any::<bool>(),
         size_max in prop::option::of(5_000_u64..50_000),
+        spare in prop::option::of(0_u64..4),
     ) {
         let world = World::new();
         let machines: Vec<Machine> = estate
@@ -370,7 +374,8 @@ proptest! {
             })
             .collect();
         let on_vsan = if nothing { OnVsan::Nothing } else { OnVsan::Coldest };
-        let ask = Ask { on_vsan, datastore_gib_max: size_max, ..world.ask() };
+        let ask =
+            Ask { on_vsan, datastore_gib_max: size_max, spare_hosts: spare, ..world.ask() };
         let sizing = world.size(&machines, &ask);
         for design in sizing.designs.iter().filter(|design| design.is_possible()) {
             check(design, &sizing, &ask, world);

@@ -95,6 +95,26 @@ fn a_profile_gives_loads_by_class_and_says_who_gave_whom_which() {
 }
 
 #[test]
+fn measured_loads_go_before_the_profile_which_says_what_they_lack() {
+    let place = Place::new();
+    let load = Table::new("VM Performance", &["VM Name", "Peak IOPS"]).row(&["SQL-1", "500"]);
+    std::fs::write(place.path().join("live.xlsx"), workbook(&[load])).expect("write");
+    let ended = avs(&place, PROFILE, &["--live-optics", "live.xlsx", "--json"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let document = json(&ended);
+    let machine = &document["machines"]["each"][0];
+    assert_eq!(
+        (&machine["load_from"], &machine["class"]),
+        (&"measured".into(), &"databases".into())
+    );
+    // Operations were measured; the class says how large they are.
+    assert_eq!(machine["bytes_per_s"], 500 * 16_384);
+    assert_eq!(document["classes"][0]["measured"], 1);
+    let said = "The class `databases` of the profile gives nobody a load";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+}
+
+#[test]
 fn what_is_there_today_stands_beside_what_is_proposed() {
     let place = Place::new();
     let ended = avs(&place, PROFILE, &[]);
@@ -108,6 +128,8 @@ fn what_is_there_today_stands_beside_what_is_proposed() {
         "Hosts: 128 vCPUs, set to stand 1 failed host over all clusters.",
         "Guests of 2 of 3 machines hold 10.0 TiB in their file systems, and 20.0 TiB on datastores",
         "room for 20.0 TiB: they may grow by 10.0 TiB",
+        // 3 x 7.2 TB of vSAN are 19.645 TiB; and 24 TiB of quotas; 30 TiB are taken.
+        "datastores of Flexible have 13.6 TiB free",
     ] {
         assert!(said.contains(wanted), "{wanted}: {}", ended.stdout);
     }

@@ -17,7 +17,7 @@ pub(super) fn blocks(today: &Today) -> Vec<Block> {
     points.extend(today.hosts.as_ref().and_then(hosts));
     points.extend(today.datastores.iter().map(stores));
     if let Some(guests) = &today.guests {
-        points.extend(self::guests(guests));
+        points.extend(self::guests(guests, today.beside.last()));
     }
     if !points.is_empty() {
         blocks.push(Block::List(points));
@@ -91,7 +91,7 @@ fn stores(stores: &StoresToday) -> String {
     text + "."
 }
 
-fn guests(guests: &GuestsToday) -> Vec<String> {
+fn guests(guests: &GuestsToday, proposed: Option<&Beside>) -> Vec<String> {
     let mut points = Vec::new();
     let who = format!("{} of {} machines", thousands(guests.machines), thousands(guests.of));
     let held = guests.held;
@@ -116,6 +116,9 @@ fn guests(guests: &GuestsToday) -> Vec<String> {
         );
         if let Some(provisioned) = held.provisioned {
             text.push_str(&format!("; {} TiB are provisioned to them", tib(provisioned)));
+        }
+        if let Some((free, design)) = proposed.and_then(|one| Some((one.free()?, &one.name))) {
+            text.push_str(&format!("; datastores of {design} have {} TiB free", tib(free)));
         }
         points.push(text + ".");
     }

@@ -135,6 +135,17 @@ fn today(today: &Today) -> Value {
             "reclaimable_bytes": bytes(guests.reclaimable()),
             "growth_bytes": bytes(guests.growth()),
         })),
+        "beside": today.beside.iter().map(|one| json!({
+            "name": one.name,
+            "hosts": one.hosts,
+            "clusters": one.clusters,
+            "cores": one.cores,
+            "memory_bytes": bytes(one.memory),
+            "datastores": one.datastores,
+            "capacity_bytes": bytes(one.capacity),
+            "stored_bytes": bytes(one.stored),
+            "free_bytes": bytes(one.free()),
+        })).collect::<Vec<_>>(),
     })
 }
 

@@ -150,6 +150,13 @@ pub struct GuestsToday {
     pub held: Held,
 }
 
+impl Beside {
+    /// What datastores can hold beyond what they hold.
+    pub fn free(&self) -> Option<Bytes> {
+        Some(Bytes::new(self.capacity?.get().saturating_sub(self.stored?.get())))
+    }
+}
+
 impl StoresToday {
     /// What is free.
     pub fn free(&self) -> Bytes {
