@@ -74,6 +74,8 @@ limits! {
     ClustersPerCloudMax = "clusters_per_cloud_max" in Count;
     /// Hosts of each cluster whose processors and memory are kept free for one that fails.
     SpareHostsPerCluster = "spare_hosts_per_cluster" in Count;
+    /// Memory of the first cluster that is reserved for the service's own machines.
+    ManagementMemory = "management_memory" in Gib;
     /// The share of vSAN that may be used.
     VsanUsedMax = "vsan_used_max" in Percent;
     /// Datastores without a support request.

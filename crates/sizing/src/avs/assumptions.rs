@@ -53,9 +53,11 @@ pub(crate) fn assumptions(
     }
     say(format!(
         "Memory of a host is wholly for machines; vSAN's data are {} smaller than written and \
-         safe as the policy {} makes them; the service's own machines do not count.",
+         safe as the policy {} makes them; the service's own machines, for which {} of the first \
+         cluster are reserved, do not count.",
         if ask.saving_permille == 1000 { "no" } else { "as much as asked" },
-        ask.policy.name
+        ask.policy.name,
+        Bytes::gib(facts.avs.limit(AvsLimit::ManagementMemory))
     ));
     say(match hosts.spare_per_cluster {
         0 => "No host is kept free: while one has failed the others do its work too.".to_owned(),
