@@ -2,12 +2,17 @@
 //!
 //! Not for: limits of managed disks, which do not apply to a file store, and prices.
 
+use units::nearest;
+
 use crate::catalog::{CatalogError, rows};
 use crate::reason::RowRef;
 use crate::row::{Origin, Status};
 
 /// The sizes that the product knows.
 const VM_SIZES: &str = include_str!("../../../data/vm_sizes.toml");
+
+/// What names of sizes begin with.
+const PREFIX: &str = "Standard_";
 
 /// A size of virtual machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +52,24 @@ pub fn named(name: &str) -> Option<VmSize> {
     all()
         .into_iter()
         .find(|size| size.origin.status == Status::Current && size.name.eq_ignore_ascii_case(name))
+}
+
+/// The current row of a size whose name may lack its beginning: `D32s_v5`.
+///
+/// # Errors
+/// The name that may have been meant; nothing where none is near.
+pub fn meant(text: &str) -> Result<VmSize, Option<String>> {
+    if let Some(size) = named(text).or_else(|| named(&format!("{PREFIX}{text}"))) {
+        return Ok(size);
+    }
+    // What all names begin with says nothing about which is near.
+    let short = |name: &str| match name.get(..PREFIX.len()) {
+        Some(start) if start.eq_ignore_ascii_case(PREFIX) => name[PREFIX.len()..].to_owned(),
+        _ => name.to_owned(),
+    };
+    let all: Vec<String> = all().iter().map(|size| short(&size.name)).collect();
+    let near = nearest(&short(text), all.iter().map(String::as_str));
+    Err(near.map(|near| format!("{PREFIX}{near}")))
 }
 
 /// Reads the text of a table of sizes.
@@ -99,6 +122,19 @@ mod tests {
         assert_eq!(format!("{mib_s:.1}"), "1907.3");
         assert_eq!(named("Standard_D8s_v3").unwrap().egress_mbit_s, 4000);
         assert_eq!(named("Standard_Nowhere"), None);
+    }
+
+    #[test]
+    fn a_size_is_known_by_the_end_of_its_name_and_a_slip_by_the_nearest() {
+        for text in ["Standard_D32s_v3", "standard_d32s_v3", "D32s_v3", "d32S_V3"] {
+            assert_eq!(meant(text).unwrap().name, "Standard_D32s_v3");
+        }
+        for text in ["D32s_v33", "Standard_D32sv3", "d32-s-v3"] {
+            assert_eq!(meant(text), Err(Some("Standard_D32s_v3".to_owned())), "{text}");
+        }
+        for text in ["", "x", "Standard_", "Standard_Nowhere", "my server"] {
+            assert_eq!(meant(text), Err(None), "{text}");
+        }
     }
 
     #[test]

@@ -49,8 +49,6 @@ use crate::topology::{
 const COUNT_MAX: u64 = 1_000_000;
 /// The largest spread of response times; beyond it means say nothing.
 const SPREAD_MAX: f64 = 3.0;
-/// What VM sizes begin with.
-const PREFIX: &str = "Standard_";
 
 /// Reads a topology.
 ///
@@ -364,19 +362,11 @@ fn hint(wanted: &str, names: &[&str]) -> String {
 /// A size of virtual machine by its name, with or without what all names begin with; or a hint.
 ///
 /// # Errors
-/// The nearest names.
+/// The nearest name, or how names are written.
 pub fn vm(text: &str) -> Result<VmSize, String> {
-    let full = match text.to_ascii_lowercase().starts_with(&PREFIX.to_ascii_lowercase()) {
-        true => text.to_owned(),
-        false => format!("{PREFIX}{text}"),
-    };
-    vm_size::named(&full).ok_or_else(|| {
-        let all = vm_size::all();
-        let names = all.iter().map(|size| size.name.as_str());
-        match nearest(&full, names) {
-            Some(other) => format!("did you mean `{other}`?"),
-            None => "sizes are written as `Standard_D32s_v5` or `D32s_v5`".to_owned(),
-        }
+    vm_size::meant(text).map_err(|near| match near {
+        Some(other) => format!("did you mean `{other}`?"),
+        None => "sizes are written as `Standard_D32s_v5` or `D32s_v5`".to_owned(),
     })
 }
 
