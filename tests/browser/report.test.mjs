@@ -247,3 +247,47 @@ describe("emulated", () => {
     await context.close();
   });
 });
+
+describe("published", () => {
+  const exported = JSON.parse(readFileSync(path.join(directory, "published.json"), "utf8"));
+  const url = pathToFileURL(path.join(directory, "published.html")).href;
+
+  test("a link leads to the figures, and each row has the shares of the export", async () => {
+    const { context, page, complaints } = await openPage(browser, url);
+    await page.locator("nav a", { hasText: "Beside published figures" }).click();
+    const section = page.locator("section[aria-labelledby=published]");
+    assert.ok(await section.isVisible());
+    const rows = await section.locator("tbody tr").evaluateAll((found) =>
+      found.map((row) => [...row.children].map((cell) => cell.textContent)),
+    );
+    const figures = exported.published.expectations.flatMap((one) => one.figures);
+    assert.equal(rows.length, figures.length);
+    const assertShare = (cell, share, what) => {
+      if (share === null) return assert.equal(cell, "-", what);
+      const [printed, unit] = [Number.parseFloat(cell), 100 * share < 9.95 ? 0.05 : 0.5];
+      assert.ok(Math.abs(printed - 100 * share) <= unit * 1.000001, `${what}: ${cell}, ${share}`);
+    };
+    for (const [place, figure] of figures.entries()) {
+      const [id, , reached, , ofHere] = rows[place];
+      assert.equal(id, figure.id);
+      assertShare(reached, figure.measured_of_published, `${id}, of the figure`);
+      assertShare(ofHere, figure.unexplained, `${id}, of what it is here`);
+    }
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test("its tables fit a telephone and paper", async () => {
+    const { context, page } = await openPage(browser, url, { viewport: { width: 390, height: 800 } });
+    const overflow = () =>
+      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok((await overflow()) <= 0, "the page scrolls sideways on a telephone");
+    await page.setViewportSize({ width: 690, height: 1000 });
+    await page.emulateMedia({ media: "print" });
+    assert.ok((await overflow()) <= 0, "the page is wider than paper");
+    await page.locator("section[aria-labelledby=published]").screenshot({
+      path: path.join(pictures, "published.png"),
+    });
+    await context.close();
+  });
+});

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::avs_args::AvsArguments;
+use crate::beside_args::BesideArguments;
 use crate::check_args::CheckArguments;
 use crate::expect_args::ExpectArguments;
 use crate::known::KnownLimit;
@@ -567,6 +568,9 @@ pub(crate) struct ShowArguments {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) beside: BesideArguments,
 }
 
 /// Arguments of `export`.
@@ -582,6 +586,9 @@ pub(crate) struct ExportArguments {
     /// The file that is written; without it, stdout.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) beside: BesideArguments,
 }
 
 /// Forms of an export.
@@ -618,6 +625,9 @@ pub(crate) struct ReportArguments {
     /// `report` beside the raw data in the store.
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) beside: BesideArguments,
 
     #[command(flatten)]
     pub(crate) store: StoreArguments,

@@ -6,10 +6,11 @@ use clap::{Args, ValueEnum};
 use cloud::figure::{Access, Protocol};
 use cloud::service_level::VolumeKind;
 use cloud::vm_size::VmSize;
-use predict::{fields, topology_file};
+use predict::fields;
 use units::{Bytes, BytesPerSec, ParseError, Percent};
 
 use crate::args::{OUTPUT, StoreArguments};
+use crate::beside_args::vm;
 
 const CONFIGURATION: &str = "Configuration";
 const LOAD: &str = "Load";
@@ -25,10 +26,9 @@ pub(crate) struct ExpectArguments {
     #[arg(long, value_enum, default_value_t = ClientKind::Linux, help_heading = CONFIGURATION)]
     pub(crate) client: ClientKind,
 
-    /// How the volumes are reached: nfsv3 or smb.
-    #[arg(long, value_name = "PROTOCOL", value_parser = protocol, default_value = "nfsv3",
-          help_heading = CONFIGURATION)]
-    pub(crate) protocol: Protocol,
+    /// How the volumes are reached: nfsv3 or smb; nfsv3 without it, or what --run had.
+    #[arg(long, value_name = "PROTOCOL", value_parser = protocol, help_heading = CONFIGURATION)]
+    pub(crate) protocol: Option<Protocol>,
 
     /// Machines that send at the same time.
     #[arg(long, value_name = "COUNT",
@@ -113,11 +113,6 @@ pub(crate) enum ClientKind {
     Esxi,
 }
 
-fn vm(text: &str) -> Result<VmSize, String> {
-    topology_file::vm(text)
-        .map_err(|hint| format!("{hint}; without --vm the machines do not limit"))
-}
-
 /// A bare `0.7` is seven tenths to some and less than a percent to others.
 fn share(text: &str) -> Result<Percent, String> {
     let share: Percent = text.parse().map_err(|error: ParseError| error.to_string())?;
@@ -128,7 +123,12 @@ fn share(text: &str) -> Result<Percent, String> {
 }
 
 fn protocol(text: &str) -> Result<Protocol, String> {
-    Protocol::named(&text.to_lowercase()).ok_or_else(|| "there are nfsv3 and smb".to_owned())
+    let name = text.to_lowercase();
+    Protocol::named(&name).ok_or_else(|| match name.starts_with("nfs") {
+        true => "figures were published of nfsv3 and smb; of NFS the nearest are those of nfsv3"
+            .to_owned(),
+        false => "there are nfsv3 and smb".to_owned(),
+    })
 }
 
 fn kind(text: &str) -> Result<VolumeKind, String> {

@@ -2,6 +2,8 @@
 
 mod args;
 mod avs_args;
+mod beside;
+mod beside_args;
 mod check_args;
 mod check_look;
 mod check_show;

@@ -45,6 +45,13 @@ pub struct Difference {
     pub weight: f64,
 }
 
+impl Difference {
+    /// Whether the model can weigh it; what it cannot is a word to the reader and no factor.
+    pub fn is_modelled(&self) -> bool {
+        !["protocol", "caching", "age", "superseded"].contains(&self.field)
+    }
+}
+
 /// All differences, in a fixed order.
 pub(crate) fn differences(mine: &Configuration, figure: &Figure, year: u64) -> Vec<Difference> {
     let mut all = Vec::new();

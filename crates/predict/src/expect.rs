@@ -13,6 +13,7 @@ use cloud::vm_size::{self, VmSize};
 
 use crate::curve::{Curve, at, curve};
 use crate::distance::{self, Difference};
+use crate::interval::Interval;
 use crate::of_figure::{Case, MANY};
 use crate::parameters::Parameters;
 use crate::topology::{Client, Floor, HostGroup, Load, Topology, VolumeGroup, Workload};
@@ -87,29 +88,34 @@ pub struct Beside {
     pub unexplained: f64,
 }
 
+impl Beside {
+    /// Whether what is left is no more than the model may be off by.
+    ///
+    /// * `expected` - the model's rate for the configuration
+    pub fn is_within(&self, expected: Interval) -> bool {
+        expected.holds(expected.value * self.unexplained)
+    }
+}
+
 impl Near {
     /// A measured rate beside the figure; none where the model says nothing of it.
     ///
     /// * `ops_per_s` - what was measured
     /// * `transfer_bytes` - of one of these operations
     pub fn beside(&self, ops_per_s: f64, transfer_bytes: u64) -> Option<Beside> {
-        let published = self.published_ops_per_s(transfer_bytes)?;
-        let own = self.figure.transfer_bytes.unwrap_or(transfer_bytes) as f64;
-        let scale = match self.figure.value {
-            Value::BytesPerSec(_) => transfer_bytes as f64 / own,
-            Value::OpsPerSec(_) | Value::Seconds(_) => 1.0,
-        };
-        let of_published = ops_per_s * scale / published;
-        let explained = self.here_ops_per_s? * scale / published;
+        let of_published = self.of_published(ops_per_s, transfer_bytes)?;
+        let explained = self.of_published(self.here_ops_per_s?, transfer_bytes)?;
         Some(Beside { of_published, explained, unexplained: of_published / explained })
     }
 
-    /// The published number in operations per second of the figure's transfers.
-    pub fn published_ops_per_s(&self, transfer_bytes: u64) -> Option<f64> {
-        let own = self.figure.transfer_bytes.unwrap_or(transfer_bytes) as f64;
+    /// A rate over what was published, in the figure's own unit: of a figure in bytes per second
+    /// the bytes, else the operations. None of a figure that is no rate.
+    ///
+    /// * `ops_per_s`, `transfer_bytes` - as for [`Near::beside`]
+    pub fn of_published(&self, ops_per_s: f64, transfer_bytes: u64) -> Option<f64> {
         match self.figure.value {
-            Value::OpsPerSec(rate) => Some(rate),
-            Value::BytesPerSec(rate) => Some(rate / own),
+            Value::OpsPerSec(rate) => Some(ops_per_s / rate),
+            Value::BytesPerSec(rate) => Some(ops_per_s * transfer_bytes as f64 / rate),
             Value::Seconds(_) => None,
         }
     }
@@ -188,6 +194,17 @@ pub fn nearest(
     parameters: &Parameters,
     year: u64,
 ) -> Vec<Near> {
+    nearest_few(configuration, figures, parameters, year, usize::MAX)
+}
+
+/// The first `top` of [`nearest`], in less time: only they are brought to the configuration.
+pub fn nearest_few(
+    configuration: &Configuration,
+    figures: &[Figure],
+    parameters: &Parameters,
+    year: u64,
+    top: usize,
+) -> Vec<Near> {
     let rates = figures.iter().filter(|figure| figure.role != Role::Anchor);
     let mut all: Vec<Near> = rates
         .filter(|figure| figure.pattern.is_some())
@@ -203,6 +220,7 @@ pub fn nearest(
         })
         .collect();
     all.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(a.figure.id.cmp(&b.figure.id)));
+    all.truncate(top);
     for near in &mut all {
         bring(near, configuration, parameters);
     }

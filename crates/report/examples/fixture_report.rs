@@ -15,6 +15,7 @@ use report::compare::Detail;
 use report::expect::Expectation;
 use report::html;
 use report::predict::Beside;
+use report::record::Record;
 
 const TOPOLOGY: &str = include_str!("../../../examples/topologies/vmware.toml");
 /// From which the age of figures is counted.
@@ -48,6 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         report::hgrm::write(&findings, &mut File::create(path("hgrm"))?)?;
     }
     several(&directory)?;
+    beside_published(&directory)?;
     prediction(&directory)
 }
 
@@ -71,6 +73,19 @@ fn prediction(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let beside = Beside { published: vec![beside], measured: Vec::new() };
     let sheet = report::predict::sheet(&topology, &curve, &beside, detail);
     fs::write(directory.join("prediction.html"), sheet.html()?)?;
+    Ok(())
+}
+
+/// The four corners with what was published beside them.
+fn beside_published(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let findings = analysis::analyze(&fixture::four_corners());
+    let published = fixture::published::beside(&findings);
+    let record = Record { findings: &findings, published: Some(&published) };
+    let path = |ending: &str| directory.join(format!("published.{ending}"));
+    fs::write(path("html"), html::render(record)?)?;
+    fs::write(path("md"), report::markdown::render(record))?;
+    fs::write(path("txt"), report::text::summary(record, 80))?;
+    report::json::write_record(record, &mut File::create(path("json"))?)?;
     Ok(())
 }
 

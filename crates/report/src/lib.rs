@@ -26,6 +26,7 @@ pub mod method;
 pub mod number;
 pub mod pictures;
 pub mod predict;
+pub mod record;
 pub mod rows;
 pub mod sections;
 pub mod settings;

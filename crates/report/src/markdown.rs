@@ -5,28 +5,37 @@ use analysis::Findings;
 
 use crate::document::markdown::{escaped, marked_up, write, write_commands, write_table};
 use crate::document::{Block, Column, Section, Table};
+use crate::expect::published::Detail;
 use crate::html::EXPERIMENT_TEXT;
 use crate::labels::labels;
 use crate::number::date;
 use crate::pictures::Picture;
+use crate::record::Record;
 use crate::rows::{self, TimeUnit};
 use crate::text::sightings_by_words;
 use crate::{emulated, method, sections};
 
 /// The report of one record, without pictures.
-pub fn render(findings: &Findings) -> String {
-    render_all(&[findings], &[], &[])
+pub fn render<'a>(record: impl Into<Record<'a>>) -> String {
+    let record: Record<'a> = record.into();
+    render_all(&[record], &[], &[])
 }
 
 /// The report of one record or several, with `comparisons` before them and the pictures that lie
 /// beside it as `NAME.svg`.
-pub fn render_all(records: &[&Findings], comparisons: &[Section], pictures: &[Picture]) -> String {
+pub fn render_all<'a, R: Into<Record<'a>> + Copy>(
+    records: &[R],
+    comparisons: &[Section],
+    pictures: &[Picture],
+) -> String {
     let mut out = String::new();
-    let labels = labels(records);
+    let records: Vec<Record<'_>> = records.iter().map(|record| (*record).into()).collect();
+    let all: Vec<&Findings> = records.iter().map(|record| record.findings).collect();
+    let labels = labels(&all);
     let several = records.len() > 1;
     if several {
         out.push_str(&format!("# {} records\n\n", records.len()));
-        for (label, findings) in labels.iter().zip(records) {
+        for (label, findings) in labels.iter().zip(&all) {
             out.push_str(&format!("- {}: `{}`\n", escaped(label), findings.id));
         }
         out.push('\n');
@@ -38,19 +47,20 @@ pub fn render_all(records: &[&Findings], comparisons: &[Section], pictures: &[Pi
         out.push_str("## Side by side\n\n");
         shown(pictures, None, &mut out);
     }
-    for (place, findings) in records.iter().enumerate() {
-        let name = escaped(&findings.name);
+    for (place, one) in records.iter().enumerate() {
+        let name = escaped(&one.findings.name);
         match several {
             true => out.push_str(&format!("# {}: {name}\n\n", escaped(&labels[place]))),
             false => out.push_str(&format!("# {name}\n\n")),
         }
-        record(findings, pictures, place, &mut out);
+        record(*one, pictures, place, &mut out);
     }
     definitions(&mut out);
     out
 }
 
-fn record(findings: &Findings, pictures: &[Picture], place: usize, out: &mut String) {
+fn record(record: Record<'_>, pictures: &[Picture], place: usize, out: &mut String) {
+    let findings = record.findings;
     out.push_str(&format!(
         "**{}** with {}, begun {}. Record `{}`.\n\n",
         escaped(&findings.target),
@@ -66,7 +76,7 @@ fn record(findings: &Findings, pictures: &[Picture], place: usize, out: &mut Str
     }
     out.push_str("## Results\n\n");
     results(findings, out);
-    for section in sections::of(findings) {
+    for section in sections::of(record, Detail::Whole) {
         write(&section, 2, out);
     }
     warnings(findings, out);

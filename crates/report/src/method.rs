@@ -200,12 +200,18 @@ pub(crate) fn links(names: &[&'static str]) -> Vec<Value> {
     names.iter().map(link).collect()
 }
 
+/// What stands beside a record where published figures do.
+const PREDICTION: &str = "Prediction";
+
 /// Definitions of what was not measured: records have none of it.
-const NOT_MEASURED: [&str; 4] = ["Prediction", "Sizing", "Schedule", "Hosts and datastores"];
+const NOT_MEASURED: [&str; 4] = [PREDICTION, "Sizing", "Schedule", "Hosts and datastores"];
 
 /// The definitions of what a record may show.
-pub(crate) fn definitions() -> Vec<Value> {
-    definitions_where(|name| !NOT_MEASURED.contains(&name))
+///
+/// * `predicted` - what a model says stands beside it
+pub(crate) fn definitions(predicted: bool) -> Vec<Value> {
+    let has = |name: &str| !NOT_MEASURED.contains(&name) || (predicted && name == PREDICTION);
+    definitions_where(has)
 }
 
 /// The definitions whose name is `wanted`, as a page shows them.

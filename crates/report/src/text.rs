@@ -5,7 +5,9 @@ use analysis::warnings::{Sighting, WarningGroup};
 
 use crate::connections::{self, COLUMNS};
 use crate::document::terminal;
+use crate::expect::published::Detail;
 use crate::number::TOO_FEW;
+use crate::record::Record;
 use crate::rows::{self, Block, Cells, HEADINGS, TIMES, TIMES_FROM};
 use crate::{emulated, sections};
 
@@ -22,7 +24,9 @@ pub fn tuned(findings: &Findings) -> Option<String> {
 }
 
 /// The results as a table, then every warning in words, wrapped to `width` columns.
-pub fn summary(findings: &Findings, width: usize) -> String {
+pub fn summary<'a>(record: impl Into<Record<'a>>, width: usize) -> String {
+    let record = record.into();
+    let findings = record.findings;
     let width = width.max(WIDTH_MIN);
     let blocks = rows::blocks(findings);
     let mut out = String::new();
@@ -38,9 +42,8 @@ pub fn summary(findings: &Findings, width: usize) -> String {
     }
     emulated_volume(findings, width, &mut out);
     connections(findings, &mut out);
-    for section in
-        sections::summary::for_terminal(findings).into_iter().chain(sections::of(findings))
-    {
+    let in_short = sections::summary::for_terminal(findings).into_iter();
+    for section in in_short.chain(sections::of(record, Detail::Short)) {
         terminal::write(&section, width, &mut out);
     }
     if !findings.warnings.is_empty() {

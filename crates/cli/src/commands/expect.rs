@@ -3,14 +3,15 @@
 use std::io::Write;
 use std::time::SystemTime;
 
-use cloud::figure::{self, Access, Figure};
-use predict::Parameters;
-use predict::expect::{Configuration, nearest, predicted};
-use report::expect::{Expectation, Measured};
-use units::Utc;
+use analysis::analyze;
+use anyhow::anyhow;
+use cloud::figure::{Access, Protocol};
+use predict::expect::Configuration;
+use report::expect::published::Published;
 
+use crate::beside::{self, Literature, Said};
 use crate::commands::output::WIDTH;
-use crate::commands::{expect_run, predict as predicting};
+use crate::commands::predict as predicting;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::expect_args::{ClientKind, ExpectArguments};
 
@@ -18,46 +19,74 @@ use crate::expect_args::{ClientKind, ExpectArguments};
 const KIB: u64 = 1024;
 
 pub(crate) fn run(arguments: &ExpectArguments) -> Outcome {
-    let loads = match &arguments.run {
-        Some(id) => expect_run::loads(id, arguments)?,
-        None => loads(arguments).into_iter().map(|load| (load, None)).collect(),
+    refuse_what_has_no_meaning(arguments)?;
+    let shown = match &arguments.run {
+        Some(id) => of_run(id, arguments)?,
+        None => {
+            let literature = Literature::at(now_unix_ms(), arguments.top as usize);
+            let all = loads(arguments).into_iter();
+            let expectations = all.map(|load| literature.beside(load, None)).collect();
+            Published { expectations, ..Published::default() }
+        }
     };
-    let figures = figure::all();
-    let parameters = Parameters::calibrated(&figures);
-    let top = arguments.top as usize;
-    let of = |(configuration, measured): (Configuration, Option<Measured>)| {
-        expectation(configuration, measured, &figures, &parameters, top)
-    };
-    let all: Vec<Expectation> = loads.into_iter().map(of).collect();
-    let sheet = report::expect::sheet(&all, arguments.explain);
     if let Some(path) = &arguments.report {
-        predicting::write_sheet(&report::expect::sheet(&all, true), path)?;
+        predicting::write_sheet(&report::expect::sheet(&shown, true), path)?;
     }
     let mut out = std::io::stdout().lock();
     match arguments.json {
-        true => report::expect::json::write(&all, &mut out)?,
-        false => out.write_all(sheet.text(WIDTH).as_bytes())?,
+        true => report::expect::json::write(&shown, &mut out)?,
+        false => {
+            let sheet = report::expect::sheet(&shown, arguments.explain);
+            out.write_all(sheet.text(WIDTH).as_bytes())?;
+        }
     }
     out.flush()?;
     Ok(Exit::Done)
 }
 
-/// The nearest figures, and what the model says.
-pub(super) fn expectation(
-    configuration: Configuration,
-    measured: Option<Measured>,
-    figures: &[Figure],
-    parameters: &Parameters,
-    top: usize,
-) -> Expectation {
-    let year = Utc::from_unix_ms(now_unix_ms()).year;
-    let all = nearest(&configuration, figures, parameters, year);
-    Expectation {
-        curve: predicted(&configuration, parameters),
-        near: all.into_iter().take(top).collect(),
-        figures: figures.to_vec(),
-        configuration,
-        measured,
+/// What would be taken without a word and then not be looked at.
+fn refuse_what_has_no_meaning(arguments: &ExpectArguments) -> Result<(), Failure> {
+    let is_esxi = arguments.client == ClientKind::Esxi;
+    let wrong = if is_esxi && arguments.nconnect.is_some() {
+        "--nconnect: hosts of VMware's have one connection to each volume; leave it out, and say \
+         with --volumes how many there are"
+    } else if is_esxi && arguments.protocol == Some(Protocol::Smb) {
+        "--protocol smb: hosts of VMware's have datastores over NFS only; leave it out"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::input(anyhow!(wrong)))
+}
+
+/// What was measured, beside figures.
+fn of_run(id: &str, arguments: &ExpectArguments) -> Result<Published, Failure> {
+    let store = arguments.store.open()?;
+    let record = store.load(id).map_err(Failure::input)?;
+    let findings = analyze(&record);
+    let said = said(arguments);
+    let top = arguments.top as usize;
+    let shown = beside::published(&record, &findings, &said, top, usize::MAX);
+    if shown.expectations.is_empty() {
+        return Err(Failure::input(anyhow!(
+            "expect from `{}`: it has no operations that succeeded; name a record that has, as \
+             `fourcorners show` tells",
+            findings.id
+        )));
+    }
+    Ok(shown)
+}
+
+/// What the arguments say of a configuration.
+fn said(arguments: &ExpectArguments) -> Said {
+    Said {
+        vm: arguments.vm.clone(),
+        protocol: arguments.protocol,
+        nconnect: arguments.nconnect.map(u64::from),
+        limit_bytes_per_s: arguments.limit.map(|limit| limit.get()),
+        esxi: arguments.client == ClientKind::Esxi,
+        hosts: u64::from(arguments.clients),
+        volumes: u64::from(arguments.volumes),
+        kind: arguments.kind,
     }
 }
 
@@ -80,21 +109,22 @@ fn loads(arguments: &ExpectArguments) -> Vec<Configuration> {
 }
 
 /// The configuration of the arguments with a load.
-pub(super) fn of(
+fn of(
     arguments: &ExpectArguments,
     transfer_bytes: u64,
     access: Access,
     read: f64,
 ) -> Configuration {
+    let said = said(arguments);
     Configuration {
-        protocol: arguments.protocol,
-        vm: arguments.vm.clone(),
-        esxi: arguments.client == ClientKind::Esxi,
-        hosts: u64::from(arguments.clients),
-        nconnect: u64::from(arguments.nconnect.unwrap_or(1)),
-        volumes: u64::from(arguments.volumes),
-        kind: arguments.kind,
-        limit_bytes_per_s: arguments.limit.map(|limit| limit.get()),
+        protocol: said.protocol.unwrap_or(Protocol::Nfsv3),
+        vm: said.vm,
+        esxi: said.esxi,
+        hosts: said.hosts,
+        nconnect: said.nconnect.unwrap_or(1),
+        volumes: said.volumes,
+        kind: said.kind,
+        limit_bytes_per_s: said.limit_bytes_per_s,
         transfer_bytes,
         read,
         access,
@@ -103,15 +133,7 @@ pub(super) fn of(
     }
 }
 
-fn now_unix_ms() -> u64 {
+pub(super) fn now_unix_ms() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// What a figure cannot be set beside.
-pub(super) fn nothing(id: &str) -> Failure {
-    Failure::input(anyhow::anyhow!(
-        "expect from `{id}`: it has no operations that succeeded; name a record that has, as \
-         `fourcorners show` tells"
-    ))
 }

@@ -2,18 +2,25 @@
 
 use std::io::Write;
 
+use report::record::Record;
+
 use crate::args::{ExportArguments, ExportFormat};
+use crate::beside;
 use crate::commands::output;
 use crate::exit::{Exit, Outcome};
 
 pub(crate) fn run(arguments: &ExportArguments) -> Outcome {
     let (_, record) = arguments.which.load()?;
     let findings = analysis::analyze(&record);
+    let is_json = arguments.format == ExportFormat::Json;
+    let beside = || beside::of_record(&record, &findings, &arguments.beside);
+    let published = is_json.then(beside).flatten();
+    let shown = Record { findings: &findings, published: published.as_ref() };
     let write = |out: &mut dyn Write| match arguments.format {
         ExportFormat::Csv => report::csv::write(&findings, out),
         ExportFormat::Curves => report::curves::write_csv(&findings, out),
         ExportFormat::Connections => report::connections::write_csv(&findings, out),
-        ExportFormat::Json => report::json::write(&findings, out),
+        ExportFormat::Json => report::json::write_record(shown, out),
         ExportFormat::Hgrm => report::hgrm::write(&findings, out),
     };
     match &arguments.output {

@@ -7,7 +7,6 @@ mod check;
 mod clean;
 mod compare;
 mod expect;
-mod expect_run;
 mod export;
 mod list;
 mod output;

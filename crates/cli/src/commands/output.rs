@@ -4,8 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use analysis::Findings;
 use anyhow::Context;
+use report::record::Record;
 
 use crate::exit::Failure;
 
@@ -17,22 +17,21 @@ pub(crate) const REPORT_NAME: &str = "report.html";
 pub(crate) const WIDTH: usize = 80;
 
 /// The table, and every warning in words.
-pub(crate) fn text(findings: &Findings, out: &mut dyn Write) -> Result<(), Failure> {
-    let text = report::text::summary(findings, WIDTH);
+pub(crate) fn text(record: Record<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let text = report::text::summary(record, WIDTH);
     out.write_all(text.trim_start_matches('\n').as_bytes())?;
     Ok(())
 }
 
 /// Everything, as JSON.
-pub(crate) fn json(findings: &Findings, out: &mut dyn Write) -> Result<(), Failure> {
-    report::json::write(findings, out)?;
+pub(crate) fn json(record: Record<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    report::json::write_record(record, out)?;
     Ok(())
 }
 
 /// Writes the HTML report to `path`.
-pub(crate) fn report(findings: &Findings, path: &Path) -> Result<(), Failure> {
-    let page =
-        report::html::render(findings).context("lay out the report").map_err(Failure::bug)?;
+pub(crate) fn report(record: Record<'_>, path: &Path) -> Result<(), Failure> {
+    let page = report::html::render(record).context("lay out the report").map_err(Failure::bug)?;
     to_file(path, |out| out.write_all(page.as_bytes()))
 }
 

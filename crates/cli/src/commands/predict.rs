@@ -11,8 +11,10 @@ use report::expect::Expectation;
 use report::predict::{Beside, Detail};
 use report::sheet::Sheet;
 
+use crate::beside::Literature;
+use crate::commands::expect::now_unix_ms;
 use crate::commands::output::{WIDTH, to_file};
-use crate::commands::{expect, predict_run};
+use crate::commands::predict_run;
 use crate::diagnostics;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::predict_args::{Against, PredictArguments};
@@ -62,7 +64,7 @@ fn beside(
     let mut beside = Beside::default();
     for against in &arguments.against {
         match against {
-            Against::Published => beside.published = published(topology, parameters),
+            Against::Published => beside.published = published(topology),
             Against::Run(id) => {
                 let store = &arguments.store;
                 beside.measured.push(predict_run::measured(id, store, topology, parameters)?);
@@ -73,12 +75,9 @@ fn beside(
 }
 
 /// Each workload beside the figures nearest to it.
-fn published(topology: &Topology, parameters: &Parameters) -> Vec<Expectation> {
-    let figures = cloud::figure::all();
-    let of = |workload: &Workload| {
-        let configuration = Configuration::of(topology, workload);
-        expect::expectation(configuration, None, &figures, parameters, FIGURES_SHOWN)
-    };
+fn published(topology: &Topology) -> Vec<Expectation> {
+    let literature = Literature::at(now_unix_ms(), FIGURES_SHOWN);
+    let of = |workload: &Workload| literature.beside(Configuration::of(topology, workload), None);
     topology.workloads.iter().map(of).collect()
 }
 

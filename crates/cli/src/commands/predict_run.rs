@@ -11,7 +11,7 @@ use report::predict::MeasuredRun;
 use units::Bytes;
 
 use crate::args::StoreArguments;
-use crate::commands::expect_run::{Done, done};
+use crate::beside::{Done, done};
 use crate::exit::Failure;
 
 /// Nearer shares of reads are the same: mixes are drawn at random.

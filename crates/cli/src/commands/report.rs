@@ -4,19 +4,25 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use analysis::Findings;
 use analysis::compare::side::Side;
 use analysis::compare::{Options, compare};
-use analysis::{Findings, analyze};
 use anyhow::{Context, anyhow};
 use report::chart::theme::Theme;
 use report::compare::Detail;
 use report::document::Section;
+use report::expect::published::Published;
 use report::pictures::{Kind, Picture, pictures};
+use report::record::Record;
 
 use crate::args::{ReportArguments, ReportFormat, ReportTheme};
+use crate::beside;
 use crate::commands::output;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::picture::Painter;
+
+/// What is kept of a record.
+type Analyzed = (Findings, Option<Published>);
 
 /// The directory of a report that is several files, inside a run directory.
 const DIRECTORY_NAME: &str = "report";
@@ -24,14 +30,17 @@ const DIRECTORY_NAME: &str = "report";
 const MARKDOWN_NAME: &str = "report.md";
 
 pub(crate) fn run(arguments: &ReportArguments) -> Outcome {
-    let (records, sides, home) = load(arguments)?;
-    let findings: Vec<&Findings> = records.iter().collect();
+    let (analyzed, sides, home) = load(arguments)?;
+    let records: Vec<Record<'_>> = analyzed
+        .iter()
+        .map(|(findings, published)| Record { findings, published: published.as_ref() })
+        .collect();
     let comparisons = comparisons(&sides);
     let theme = theme(arguments.theme);
     let written = match arguments.format {
         ReportFormat::Html => {
             let path = output_path(arguments, &home, output::REPORT_NAME);
-            let page = report::html::render_all(&findings, &comparisons, theme)
+            let page = report::html::render_all(&records, &comparisons, theme)
                 .context("lay out the report")
                 .map_err(Failure::bug)?;
             output::to_file(&path, |out| out.write_all(page.as_bytes()))?;
@@ -42,7 +51,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Outcome {
             fs::create_dir_all(&directory)
                 .with_context(|| format!("make the directory {}", directory.display()))
                 .map_err(Failure::target)?;
-            files(form, &findings, &comparisons, theme, &directory)?
+            files(form, &records, &comparisons, theme, &directory)?
         }
     };
     let mut out = std::io::stdout().lock();
@@ -53,23 +62,23 @@ pub(crate) fn run(arguments: &ReportArguments) -> Outcome {
 
 /// Reads the records one after the other: of each only what is shown is kept. The directory is that
 /// of the first.
-fn load(arguments: &ReportArguments) -> Result<(Vec<Findings>, Vec<Side>, PathBuf), Failure> {
+fn load(arguments: &ReportArguments) -> Result<(Vec<Analyzed>, Vec<Side>, PathBuf), Failure> {
     let store = arguments.store.open()?;
-    let mut records: Vec<Findings> = Vec::new();
+    let mut records: Vec<Analyzed> = Vec::new();
     let mut sides = Vec::new();
     let several = arguments.ids.len() > 1;
     for id in &arguments.ids {
         let id = store.resolve(id).map_err(Failure::input)?;
-        if records.iter().any(|record| record.id == id) {
+        if records.iter().any(|(record, _)| record.id == id) {
             return Err(Failure::input(anyhow!("report `{id}` twice: name every record once")));
         }
         let record = store.load(&id).map_err(Failure::input)?;
         if several {
             sides.push(Side::of(&record));
         }
-        records.push(analyze(&record));
+        records.push(beside::analyzed(&record, &arguments.beside));
     }
-    let home = store.run_directory(&records[0].id).map_err(Failure::input)?;
+    let home = store.run_directory(&records[0].0.id).map_err(Failure::input)?;
     Ok((records, sides, home))
 }
 
@@ -105,12 +114,13 @@ fn output_path(arguments: &ReportArguments, home: &Path, name: &str) -> PathBuf 
 /// Writes what is several files, and returns what to open.
 fn files(
     form: ReportFormat,
-    findings: &[&Findings],
+    records: &[Record<'_>],
     comparisons: &[Section],
     theme: Theme,
     directory: &Path,
 ) -> Result<PathBuf, Failure> {
-    let mut drawn = pictures(findings, theme);
+    let findings: Vec<&Findings> = records.iter().map(|record| record.findings).collect();
+    let mut drawn = pictures(&findings, theme);
     if form == ReportFormat::Md {
         // Hundreds of runs over time make no document.
         drawn.retain(|picture| picture.kind != Kind::Run);
@@ -128,7 +138,7 @@ fn files(
         return Ok(directory.to_owned());
     }
     let path = directory.join(MARKDOWN_NAME);
-    let text = report::markdown::render_all(findings, comparisons, &drawn);
+    let text = report::markdown::render_all(records, comparisons, &drawn);
     output::to_file(&path, |out| out.write_all(text.as_bytes()))?;
     Ok(path)
 }

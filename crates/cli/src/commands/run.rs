@@ -10,6 +10,7 @@ use anyhow::anyhow;
 use host::Root;
 use host::cpu::CpuTimes;
 use metrics::run_record;
+use report::record::Record;
 use runner::conduct::{ConductError, Host, conduct_with};
 use runner::event::Listener;
 use runner::fleet::{Fleet, LocalFleet};
@@ -20,6 +21,8 @@ use units::Bytes;
 use workload::plan::{Plan, TargetSpec};
 
 use crate::args::RunArguments;
+use crate::beside;
+use crate::beside_args::BesideArguments;
 use crate::commands::output;
 use crate::commands::plan::warn_of_crowding;
 use crate::emulated::{self, Service, WitnessedFleet};
@@ -100,8 +103,9 @@ fn begin(
     drop(service);
 
     let record = store.load(&id).map_err(Failure::target)?;
-    let findings = analysis::analyze(&record);
-    let shown = show(arguments, &ended, &findings, &run_directory);
+    let (findings, published) = beside::analyzed(&record, &BesideArguments::default());
+    let shown = Record { findings: &findings, published: published.as_ref() };
+    let shown = show(arguments, &ended, shown, &run_directory);
     let (verdict, outcome) = verdict(ended, &findings, terminal);
     let outcome = worse(shown, outcome, terminal);
     if let Some(events) = events {
@@ -240,19 +244,20 @@ fn measure(
 fn show(
     arguments: &RunArguments,
     ended: &Result<run_record::Outcome, ConductError>,
-    findings: &Findings,
+    record: Record<'_>,
     run_directory: &Path,
 ) -> Result<(), Failure> {
+    let findings = record.findings;
     let mut stdout = std::io::stdout().lock();
     let mut stderr = std::io::stderr().lock();
     // In the place of the results of a refused target stands the refusal.
     if arguments.json && !matches!(ended, Err(ConductError::Refused(_))) {
-        output::json(findings, &mut stdout)?;
+        output::json(record, &mut stdout)?;
     }
     let words: &mut dyn Write =
         if arguments.json || arguments.events.is_some() { &mut stderr } else { &mut stdout };
     if !arguments.json && !findings.load_points.is_empty() {
-        output::text(findings, words)?;
+        output::text(record, words)?;
         writeln!(words)?;
     }
     if let Some(tuned) = report::text::tuned(findings) {
@@ -260,7 +265,7 @@ fn show(
     }
     writeln!(words, "record   {}", findings.id)?;
     words.flush()?;
-    if let Some(path) = write_report(arguments, findings, run_directory)? {
+    if let Some(path) = write_report(arguments, record, run_directory)? {
         writeln!(words, "report   {}", path.display())?;
         words.flush()?;
     }
@@ -269,17 +274,17 @@ fn show(
 
 fn write_report(
     arguments: &RunArguments,
-    findings: &Findings,
+    record: Record<'_>,
     run_directory: &Path,
 ) -> Result<Option<PathBuf>, Failure> {
-    if arguments.no_report || findings.load_points.is_empty() {
+    if arguments.no_report || record.findings.load_points.is_empty() {
         return Ok(None);
     }
     let path = match &arguments.report {
         Some(path) => path.clone(),
         None => run_directory.join(output::REPORT_NAME),
     };
-    output::report(findings, &path)?;
+    output::report(record, &path)?;
     Ok(Some(path))
 }
 

@@ -2,18 +2,22 @@
 
 use std::io::Write;
 
+use report::record::Record;
+
 use crate::args::ShowArguments;
+use crate::beside;
 use crate::commands::output;
 use crate::exit::{Exit, Outcome};
 
 pub(crate) fn run(arguments: &ShowArguments) -> Outcome {
     let (_, record) = arguments.which.load()?;
-    let findings = analysis::analyze(&record);
+    let (findings, published) = beside::analyzed(&record, &arguments.beside);
+    let shown = Record { findings: &findings, published: published.as_ref() };
     let mut out = std::io::stdout().lock();
     if arguments.json {
-        output::json(&findings, &mut out)?;
+        output::json(shown, &mut out)?;
     } else {
-        output::text(&findings, &mut out)?;
+        output::text(shown, &mut out)?;
     }
     out.flush()?;
     Ok(Exit::Done)

@@ -68,3 +68,111 @@ fn a_wrong_argument_is_told_with_what_is_wanted() {
         assert!(!ended.stderr.contains("unexpected argument"), "{}", ended.stderr);
     }
 }
+
+/// The report of the last record in this form.
+fn shown_with(place: &Place, form: &str, more: &[&str]) -> String {
+    let output = place.path().join(format!("beside-{form}"));
+    let path = output.to_str().expect("UTF-8");
+    let arguments = ["report", "last", "--format", form, "--output", path];
+    let written = place.ok(&[&arguments[..], more].concat());
+    std::fs::read_to_string(written.trim()).expect("it was written")
+}
+
+#[test]
+fn what_has_no_meaning_is_refused_with_what_would_have_one() {
+    let place = Place::new();
+    for (arguments, hint) in [
+        (&["--vm", "x"][..], "sizes are written as"),
+        (&["--vm", "D32sv3"], "did you mean `Standard_D32s_v3`?"),
+        (&["--protocol", "nfsv5"], "the nearest are those of nfsv3"),
+        (&["--protocol", "iscsi"], "there are nfsv3 and smb"),
+        (&["--nconnect", "0"], "0 is not in 1..=16"),
+        (&["--clients", "0"], "0 is not in 1..="),
+        (&["--transfer-size", "0"], "an operation moves something"),
+        (&["--limit", "0"], "a limit is above 0"),
+        (&["--client", "esxi", "--nconnect", "8"], "one connection to each volume"),
+        (&["--client", "esxi", "--protocol", "smb"], "datastores over NFS only"),
+        (&["--run", "20200101"], "20200101"),
+        (&["--run", "last", "--read", "0%"], "cannot be used with"),
+        (&["--report", "page.txt"], "its name ends in .html or .md"),
+    ] {
+        let ended = place.run(&[&["expect"], arguments].concat());
+        assert_eq!(ended.code, Some(2), "{arguments:?}: {}", ended.stdout);
+        assert!(ended.stderr.contains(hint), "{arguments:?}: {}", ended.stderr);
+        assert_eq!(ended.stdout, "", "{arguments:?}");
+    }
+}
+
+/// Two variants of writes alone, one at a rate that is asked for.
+const WRITES: &str = r#"
+name = "writes"
+[run]
+warm_up = "0s"
+measure = "400ms"
+interval = "100ms"
+[stream.log]
+read = "0%"
+transfer_size = "8KiB"
+pattern = "random"
+files = 1
+file_size = "1MiB"
+queue_depth = [1, 4]
+[[variant]]
+name = "as fast `as` it <goes>"
+[[variant]]
+name = "as asked for"
+arrival = { poisson = "500/s" }
+"#;
+
+#[test]
+fn a_record_of_writes_alone_has_a_comparison_for_each_variant() {
+    let place = Place::new();
+    let file = place.file("writes.toml", WRITES);
+    let file = file.to_str().expect("UTF-8");
+    place.ok(&["run", "null:", "-w", file, "--no-report", "--no-progress"]);
+    let json = parsed(&place.ok(&["expect", "--run", "last", "--json", "--nconnect", "4"]));
+    let expectations = json["expectations"].as_array().expect("there are loads");
+    assert_eq!(expectations.len(), 2);
+    for one in expectations {
+        assert_eq!((number(&one["read_fraction"]), number(&one["nconnect"])), (0.0, 4.0));
+        assert!(number(&one["figures"][0]["measured_of_published"]) > 0.0, "{one}");
+    }
+    let apart = expectations[1]["measured"]["apart"].to_string();
+    assert!(apart.contains("No more than 500 ops/s were offered"), "{apart}");
+    let text = place.ok(&["expect", "--run", "last", "--explain"]);
+    for said in ["the target null:, which does nothing", "0 % of reads", "`--vm` names a size"] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert_eq!(text.lines().find(|line| line.chars().count() > 80), None);
+}
+
+/// A record's own report has what `expect --run` says where it is asked for, and not otherwise: the
+/// target is no cloud's.
+#[test]
+fn a_records_own_report_sets_the_same_figures_beside_it_where_that_is_asked_for() {
+    let place = Place::new();
+    let file = place.file("writes.toml", WRITES);
+    let file = file.to_str().expect("UTF-8");
+    let measured = parsed(&place.ok(&["run", "null:", "-w", file, "--json", "--no-progress"]));
+    assert!(measured.get("published").is_none());
+    let expected = parsed(&place.ok(&["expect", "--run", "last", "--vm", "D32s_v3", "--json"]));
+    let asked = parsed(&place.ok(&["show", "last", "--vm", "d32s_v3", "--json"]));
+    assert_eq!(asked["published"]["expectations"], expected["expectations"]);
+    assert_eq!(asked["published"]["basis"], expected["basis"]);
+    let exported = ["export", "last", "--format", "json", "--beside-published"];
+    let exported = parsed(&place.ok(&exported));
+    assert_eq!(exported["published"]["expectations"][0]["vm"], Value::Null);
+
+    let nearest = &expected["expectations"][0]["figures"][0];
+    let share = report::number::percent(number(&nearest["measured_of_published"]));
+    let reached = format!("You reach {share} of the published figure");
+    let said = shown_with(&place, "md", &["--vm", "D32s_v3"]);
+    assert!(said.contains("## Beside published figures") && said.contains(&reached), "{said}");
+    let page = shown_with(&place, "html", &["--beside-published"]);
+    assert!(page.contains("id=\"published\"") && !page.contains("<goes>"));
+    assert!(!shown_with(&place, "html", &[]).contains("id=\"published\""));
+    let table = place.ok(&["show", "last", "--beside-published"]);
+    assert!(table.contains("Beside published figures"), "{table}");
+    assert_eq!(table.lines().find(|line| line.chars().count() > 80), None);
+    assert!(!place.ok(&["show", "last"]).contains("Beside published figures"));
+}

@@ -5,8 +5,10 @@ use std::io::{self, Write};
 use cloud::figure::Value;
 use predict::expect::Near;
 use serde::Serialize;
+use serde_json::{Value as Json, json};
 
 use super::Expectation;
+use super::published::Published;
 use crate::number::exported;
 use crate::predict::json::{PointJson, point};
 
@@ -15,22 +17,35 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// Bytes in a MiB.
 const MIB: f64 = 1_048_576.0;
 
-/// Writes all expectations, indented, with a line break at the end.
+/// Writes all expectations with what is compared, indented, with a line break at the end.
 ///
 /// # Errors
 /// What `out` says.
-pub fn write(all: &[Expectation], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(shown: &Published, out: &mut dyn Write) -> io::Result<()> {
     let document = Document {
         schema_version: SCHEMA_VERSION,
-        expectations: all.iter().map(expectation).collect(),
+        basis: &shown.basis,
+        expectations: shown.expectations.iter().map(expectation).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
 }
 
+/// What stands beside a record, as a part of its document.
+pub(crate) fn published(of: &Published) -> Json {
+    let expectations: Vec<ExpectationJson<'_>> = of.expectations.iter().map(expectation).collect();
+    json!({
+        "basis": of.basis,
+        "expectations": expectations,
+        "variants_left_out": of.left_out,
+    })
+}
+
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
+    /// Empty where nothing was measured.
+    basis: &'a [String],
     expectations: Vec<ExpectationJson<'a>>,
 }
 
@@ -40,6 +55,10 @@ pub(crate) struct ExpectationJson<'a> {
     vm: Option<&'a str>,
     hosts: u64,
     nconnect: u64,
+    volumes: u64,
+    volume_kind: &'static str,
+    limit_bytes_per_sec: Option<f64>,
+    outstanding: Option<u64>,
     transfer_bytes: u64,
     read_fraction: f64,
     pattern: &'static str,
@@ -55,6 +74,7 @@ struct MeasuredJson<'a> {
     ops_per_s: f64,
     limited_by: Option<&'static str>,
     limited_by_probability: Option<f64>,
+    apart: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -96,6 +116,10 @@ pub(crate) fn expectation(of: &Expectation) -> ExpectationJson<'_> {
         vm: configuration.vm.as_ref().map(|size| size.name.as_str()),
         hosts: configuration.hosts,
         nconnect: configuration.nconnect,
+        volumes: configuration.volumes,
+        volume_kind: configuration.kind.name(),
+        limit_bytes_per_sec: configuration.limit_bytes_per_s.map(exported),
+        outstanding: configuration.outstanding,
         transfer_bytes: configuration.transfer_bytes,
         read_fraction: exported(configuration.read),
         pattern: configuration.access.name(),
@@ -106,6 +130,7 @@ pub(crate) fn expectation(of: &Expectation) -> ExpectationJson<'_> {
             ops_per_s: exported(measured.ops_per_s),
             limited_by: measured.limited_by.map(|(limit, _)| limit),
             limited_by_probability: measured.limited_by.map(|(_, sure)| exported(sure)),
+            apart: &measured.apart,
         }),
         figures: of.near.iter().map(|one| near(one, of)).collect(),
     }
@@ -119,7 +144,9 @@ fn near<'a>(of: &'a Near, all: &Expectation) -> NearJson<'a> {
         Value::Seconds(s) => (s, "s"),
     };
     let transfer = all.configuration.transfer_bytes;
-    let beside = all.measured.as_ref().and_then(|one| of.beside(one.ops_per_s, transfer));
+    let measured = all.measured.as_ref();
+    let beside = measured.and_then(|one| of.beside(one.ops_per_s, transfer));
+    let share = measured.and_then(|one| of.of_published(one.ops_per_s, transfer));
     NearJson {
         id: &figure.id,
         value: exported(value),
@@ -143,7 +170,7 @@ fn near<'a>(of: &'a Near, all: &Expectation) -> NearJson<'a> {
             .map(|step| StepJson { what: step.what, factor: exported(step.factor) })
             .collect(),
         here_ops_per_s: of.here_ops_per_s.map(exported),
-        measured_of_published: beside.map(|beside| exported(beside.of_published)),
+        measured_of_published: share.map(exported),
         explained: beside.map(|beside| exported(beside.explained)),
         unexplained: beside.map(|beside| exported(beside.unexplained)),
         contradicts: &figure.contradicts,

@@ -2,18 +2,21 @@
 //! differs, what contradicts what, and a measurement beside them.
 
 pub mod json;
+mod measured;
+pub mod published;
 
 use cloud::figure::{Figure, Value};
 use cloud::reason::Reason;
 use predict::Curve;
-use predict::expect::{Beside, Configuration, Near, Step};
+use predict::expect::{Configuration, Near};
 use predict::validation::what;
 use units::Bytes;
 
 use crate::document::{Block, Column, Section, Table};
-use crate::number::{mib, percent};
+use crate::number::{NONE, mib, percent};
 use crate::predict::{ends, whole};
 use crate::sheet::{Sheet, reasons};
+use published::Published;
 
 /// What is expected of one load.
 #[derive(Clone, Debug)]
@@ -41,22 +44,29 @@ pub struct Measured {
     pub ops_per_s: f64,
     /// What limited it, in words, with its probability.
     pub limited_by: Option<(&'static str, f64)>,
+    /// What sets it apart from what any figure is of, in whole sentences: a cache that answered, a
+    /// rate that was not more than was asked for.
+    pub apart: Vec<String>,
 }
 
-/// All loads as one sheet.
-pub fn sheet(all: &[Expectation], explain: bool) -> Sheet {
-    let mut sections: Vec<Section> = all.iter().map(section).collect();
+/// All loads as one sheet, with what is compared before them where something was measured.
+///
+/// * `explain` - with the arithmetic and its rows
+pub fn sheet(shown: &Published, explain: bool) -> Sheet {
+    let all = &shown.expectations;
+    let mut sections = Vec::new();
+    if !shown.basis.is_empty() {
+        let blocks = vec![Block::List(shown.basis.clone())];
+        let title = "What is compared".to_owned();
+        sections.push(Section { id: "compared", title, blocks, method: Vec::new() });
+    }
+    sections.extend(all.iter().map(section));
     if explain {
-        let mut found: Vec<Reason> = Vec::new();
-        for expectation in all {
-            let figures = expectation.near.iter().map(|near| {
-                let text = format!("{}: {}", near.figure.id, what(&near.figure));
-                Reason::from_rows(text, [near.figure.row_ref()])
-            });
-            let curve = expectation.curve.iter().flat_map(|curve| curve.reasons.iter().cloned());
-            for reason in figures.chain(curve) {
-                if !found.contains(&reason) {
-                    found.push(reason);
+        let mut found = rows(all);
+        for curve in all.iter().filter_map(|expectation| expectation.curve.as_ref()) {
+            for reason in &curve.reasons {
+                if !found.contains(reason) {
+                    found.push(reason.clone());
                 }
             }
         }
@@ -66,24 +76,54 @@ pub fn sheet(all: &[Expectation], explain: bool) -> Sheet {
     Sheet { title: "What to expect".to_owned(), sections }
 }
 
+/// The row of each figure that is shown, once.
+fn rows(all: &[Expectation]) -> Vec<Reason> {
+    let mut found: Vec<Reason> = Vec::new();
+    for near in all.iter().flat_map(|expectation| &expectation.near) {
+        let text = format!("{}: {}", near.figure.id, what(&near.figure));
+        let reason = Reason::from_rows(text, [near.figure.row_ref()]);
+        if !found.contains(&reason) {
+            found.push(reason);
+        }
+    }
+    found
+}
+
 /// One load.
 pub(crate) fn section(of: &Expectation) -> Section {
-    let mut blocks = vec![Block::Paragraph(expected(of))];
-    if let Some(measured) = &of.measured {
-        blocks.push(Block::Paragraph(beside(of, measured)));
-    }
-    blocks.push(Block::Table(table(of)));
-    let mut points: Vec<String> = of.near.iter().map(differences).collect();
-    points.extend(contradictions(of));
-    blocks.push(Block::List(points));
-    let configuration = &of.configuration;
-    let title = format!(
+    let title = match &of.measured {
+        Some(measured) => {
+            format!("{}: {} of {}", title(&of.configuration), measured.variant, measured.id)
+        }
+        None => title(&of.configuration),
+    };
+    let method = vec!["Expectations", "Prediction"];
+    Section { id: "expectation", title, blocks: blocks(of), method }
+}
+
+/// The load in words: `8 KiB random, 70 % of reads`.
+fn title(configuration: &Configuration) -> String {
+    format!(
         "{} {}, {:.0} % of reads",
         Bytes::new(configuration.transfer_bytes),
         configuration.access.name(),
         100.0 * configuration.read
-    );
-    Section { id: "expectation", title, blocks, method: vec!["Expectations", "Prediction"] }
+    )
+}
+
+/// What is said of one load.
+fn blocks(of: &Expectation) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if let Some(measured) = &of.measured {
+        let paragraphs = measured::paragraphs(of, measured).into_iter();
+        blocks.extend(paragraphs.map(Block::Paragraph));
+    }
+    blocks.push(Block::Paragraph(expected(of)));
+    blocks.push(Block::Table(table(of)));
+    let mut points: Vec<String> = of.near.iter().map(differences).collect();
+    points.extend(contradictions(of));
+    blocks.push(Block::List(points));
+    blocks
 }
 
 /// What the model says.
@@ -94,81 +134,57 @@ fn expected(of: &Expectation) -> String {
             of.configuration.protocol.name()
         );
     };
+    let ends = match ends(point.ops_per_s, whole) {
+        alike if alike == NONE => String::new(),
+        ends => format!(" [{ends}]"),
+    };
     format!(
-        "The model expects {} ops/s [{}], {} MiB/s, with {} operations outstanding; bounded by {}.",
+        "The model expects {} ops/s{ends}, {} MiB/s, with {} operations outstanding; bounded by \
+         {}.",
         whole(point.ops_per_s.value),
-        ends(point.ops_per_s, whole),
         mib(point.bytes_per_s.value),
         whole(point.outstanding),
         point.bounded_by.kind.words()
     )
 }
 
-/// A measurement beside the nearest figure that the model knows.
-fn beside(of: &Expectation, measured: &Measured) -> String {
-    let transfer = of.configuration.transfer_bytes;
-    let mut words = format!(
-        "Measured (`{}`, {}): {} ops/s.",
-        measured.id,
-        measured.variant,
-        whole(measured.ops_per_s)
-    );
-    let found = of
-        .near
-        .iter()
-        .find_map(|near| near.beside(measured.ops_per_s, transfer).map(|beside| (near, beside)));
-    if let Some((near, Beside { of_published, explained, unexplained })) = found {
-        words.push_str(&format!(
-            " This is {} of the published figure {} ({}). The differences make {} of it by the \
-             model{}; of what they leave, {} was measured.",
-            percent(of_published),
-            near.figure.id,
-            published(&near.figure),
-            percent(explained),
-            steps(&near.steps),
-            percent(unexplained),
-        ));
-    }
-    if let Some((limit, confidence)) = measured.limited_by {
-        let sure = percent(confidence);
-        words.push_str(&format!(" What limits the run, by itself: {limit} ({sure})."));
-    }
-    words
-}
-
-fn steps(steps: &[Step]) -> String {
-    if steps.is_empty() {
-        return String::new();
-    }
-    let one = |step: &Step| format!("{} x {:.2}", step.what, step.factor);
-    format!(" ({})", steps.iter().map(one).collect::<Vec<_>>().join(", "))
-}
-
 fn table(of: &Expectation) -> Table {
-    let size = of.configuration.transfer_bytes as f64;
+    let size = of.configuration.transfer_bytes;
+    let none = || NONE.to_owned();
     let row = |near: &Near| {
-        vec![
-            near.figure.id.clone(),
-            published(&near.figure),
-            near.here_ops_per_s.map_or_else(|| "-".to_owned(), whole),
-            near.here_ops_per_s.map_or_else(|| "-".to_owned(), |rate| mib(rate * size)),
-            format!("{:.2}", near.distance),
-            what(&near.figure),
-        ]
+        let mut cells = vec![near.figure.id.clone(), published(&near.figure)];
+        if let Some(measured) = &of.measured {
+            let share = near.of_published(measured.ops_per_s, size);
+            cells.push(share.map_or_else(none, percent));
+        }
+        cells.push(near.here_ops_per_s.map_or_else(none, whole));
+        cells.push(match &of.measured {
+            Some(measured) => near
+                .beside(measured.ops_per_s, size)
+                .map_or_else(none, |beside| percent(beside.unexplained)),
+            None => near.here_ops_per_s.map_or_else(none, |rate| mib(rate * size as f64)),
+        });
+        cells.extend([format!("{:.2}", near.distance), what(&near.figure)]);
+        cells
     };
-    Table {
-        caption: "The nearest published figures, and what they come to here by the model."
-            .to_owned(),
-        columns: vec![
-            Column::words("figure"),
-            Column::numbers("published", ""),
-            Column::numbers("here", "ops/s"),
-            Column::numbers("here", "MiB/s"),
-            Column::numbers("distance", ""),
-            Column::words("what was measured"),
-        ],
-        rows: of.near.iter().map(row).collect(),
-    }
+    let mut columns = vec![Column::words("figure"), Column::numbers("published", "")];
+    let caption = match &of.measured {
+        Some(_) => {
+            columns.extend([
+                Column::numbers("reached", ""),
+                Column::numbers("here", "ops/s"),
+                Column::numbers("reached", "of here"),
+            ]);
+            "The nearest published figures, what of them was measured, what they come to here by \
+             the model, and what of that was measured."
+        }
+        None => {
+            columns.extend([Column::numbers("here", "ops/s"), Column::numbers("here", "MiB/s")]);
+            "The nearest published figures, and what they come to here by the model."
+        }
+    };
+    columns.extend([Column::numbers("distance", ""), Column::words("what was measured")]);
+    Table { caption: caption.to_owned(), columns, rows: of.near.iter().map(row).collect() }
 }
 
 /// In the figure's own unit.
@@ -191,7 +207,11 @@ fn differences(near: &Near) -> String {
     };
     let context = near.figure.why_context.as_ref();
     let context = context.map_or_else(String::new, |why| format!(". To be read with care: {why}"));
-    format!("{} {differs}{}{context}.", near.figure.id, steps(&near.steps))
+    let steps = match near.steps.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", measured::steps(&near.steps)),
+    };
+    format!("{} {differs}{steps}{context}.", near.figure.id)
 }
 
 /// Figures among these that others contradict, each pair once.

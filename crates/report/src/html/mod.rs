@@ -19,6 +19,7 @@ use crate::document::page;
 use crate::labels::labels;
 use crate::method;
 use crate::number::date;
+use crate::record::Record;
 
 const TEMPLATE: &str = include_str!("../../assets/report.html");
 const MACROS: &str = include_str!("../../assets/macros.html");
@@ -40,45 +41,49 @@ pub struct RenderError(#[from] minijinja::Error);
 ///
 /// # Errors
 /// Only where the template is wrong.
-pub fn render(findings: &Findings) -> Result<String, RenderError> {
-    render_all(&[findings], &[], Theme::Auto)
+pub fn render<'a>(record: impl Into<Record<'a>>) -> Result<String, RenderError> {
+    let record: Record<'a> = record.into();
+    render_all(&[record], &[], Theme::Auto)
 }
 
 /// One page of one record or several, with `comparisons` before them.
 ///
 /// # Errors
 /// Only where the template is wrong.
-pub fn render_all(
-    records: &[&Findings],
+pub fn render_all<'a, R: Into<Record<'a>> + Copy>(
+    records: &[R],
     comparisons: &[Section],
     theme: Theme,
 ) -> Result<String, RenderError> {
+    let shown: Vec<Record<'_>> = records.iter().map(|record| (*record).into()).collect();
+    let records: Vec<&Findings> = shown.iter().map(|record| record.findings).collect();
     let mut environment = Environment::new();
     // The names' ending turns escaping on.
     environment.add_template("report.html", TEMPLATE)?;
     environment.add_template("macros.html", MACROS)?;
     environment.add_template("record.html", RECORD)?;
     let mut charts = Charts::default();
-    let labels = labels(records);
+    let labels = labels(&records);
     let several = records.len() > 1;
     let together: Vec<(Option<&str>, &Findings)> = labels
         .iter()
-        .zip(records)
+        .zip(&records)
         .map(|(label, findings)| (Some(label.as_str()), *findings))
         .collect();
     let overlay = if several { of_curves(&Shown::all(&together)) } else { Vec::new() };
     let overlay = figures::figures(&overlay, paper::CURVE_CHARTS_MAX, &mut charts);
-    let shown: Vec<Value> = records
+    let has_published = shown.iter().any(|record| record.published.is_some());
+    let shown: Vec<Value> = shown
         .iter()
         .zip(&labels)
         .enumerate()
-        .map(|(place, (findings, label))| {
+        .map(|(place, (one, label))| {
             let prefix = if several { format!("r{}-", place + 1) } else { String::new() };
             let label = several.then_some(label.as_str());
-            record::record(findings, &prefix, label, theme, &mut charts)
+            record::record(*one, &prefix, label, theme, &mut charts)
         })
         .collect();
-    let title = match records {
+    let title = match records.as_slice() {
         [one] => format!("{}: {} ({})", one.name, one.target, date(one.started_unix_ms)),
         several => format!("{} records", several.len()),
     };
@@ -89,7 +94,7 @@ pub fn render_all(
         records => shown,
         overlay,
         comparisons => apart(comparisons, &mut charts),
-        method => method::definitions(),
+        method => method::definitions(has_published),
         ids => records.iter().map(|r| r.id.clone()).collect::<Vec<_>>(),
         style => Value::from_safe_string(STYLE.to_owned()),
         echarts => Value::from_safe_string(ECHARTS.to_owned()),

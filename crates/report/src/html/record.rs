@@ -14,7 +14,9 @@ use crate::chart::echarts::Charts;
 use crate::chart::theme::Theme;
 use crate::charts::RecordCharts;
 use crate::document::page::{self, marked_up};
+use crate::expect::published::Detail;
 use crate::number::{NONE, date, mib, plain, us};
+use crate::record::Record;
 use crate::rows::{self, TimeUnit, load_point_name, percentile};
 use crate::text::sightings_by_words;
 use crate::{connections, emulated, sections};
@@ -32,12 +34,13 @@ const PLACES_MAX: usize = 12;
 /// other records; `label` is what it is called among several. A page for paper lacks what is not
 /// printed.
 pub(super) fn record(
-    findings: &Findings,
+    record: Record<'_>,
     prefix: &str,
     label: Option<&str>,
     theme: Theme,
     charts: &mut Charts,
 ) -> Value {
+    let findings = record.findings;
     let mut drawn = RecordCharts::of(findings);
     let for_paper = theme == Theme::Print;
     // Beside others a record has its summary and its results on paper.
@@ -98,7 +101,7 @@ pub(super) fn record(
         blocks,
         emulated => emulated_volume(findings),
         witness => emulated::witness(findings),
-        sections => sections::of(findings)
+        sections => sections::of(record, Detail::Whole)
             .iter()
             .map(|section| page::value(section, charts))
             .collect::<Vec<_>>(),

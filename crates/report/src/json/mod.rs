@@ -33,6 +33,8 @@ use load_point::load_point;
 use series::{SeriesJson, series};
 use warning::{WarningJson, warning};
 
+use crate::record::Record;
+
 /// Changes when a reader of the old form would misread the new one.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -41,7 +43,15 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// # Errors
 /// What `out` says.
 pub fn write(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &Document::of(findings))?;
+    write_record(findings.into(), out)
+}
+
+/// Writes the findings and what was published beside them.
+///
+/// # Errors
+/// As for [`write`].
+pub fn write_record(record: Record<'_>, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &Document::of(record))?;
     writeln!(out)
 }
 
@@ -78,7 +88,8 @@ pub(crate) struct EnvironmentEntry<'a> {
 }
 
 impl<'a> Document<'a> {
-    fn of(findings: &'a Findings) -> Document<'a> {
+    fn of(record: Record<'a>) -> Document<'a> {
+        let findings = record.findings;
         Document {
             schema_version: SCHEMA_VERSION,
             id: &findings.id,
@@ -96,7 +107,7 @@ impl<'a> Document<'a> {
             load_points: findings,
             curves: findings.curves.iter().map(curve).collect(),
             series: findings.series.iter().map(series).collect(),
-            sections: sections::of(findings),
+            sections: sections::of(record),
             warnings: findings.warnings.iter().map(warning).collect(),
             notes: &findings.notes,
         }

@@ -3,13 +3,16 @@
 //! A new finding is one line in [`of`] and a file of its own beside this one, with one function
 //! from its type to a [`Value`].
 
-use analysis::Findings;
 use serde_json::{Map, Value};
+
+use crate::expect::json::published;
+use crate::record::Record;
 
 use super::{emulated, limits, overview, searches, steadiness, tune, wire};
 
 /// The fields, by name, in the order of the names.
-pub(super) fn of(findings: &Findings) -> Map<String, Value> {
+pub(super) fn of(record: Record<'_>) -> Map<String, Value> {
+    let findings = record.findings;
     let fields = [
         ("emulated_volume", findings.emulated.as_ref().map(emulated::emulated_volume)),
         ("heats", overview::heats(&findings.heats)),
@@ -17,6 +20,7 @@ pub(super) fn of(findings: &Findings) -> Map<String, Value> {
         ("searches", searches::searches(findings)),
         ("steadiness", steadiness::steadiness(findings)),
         ("limits", limits::limits(&findings.limits)),
+        ("published", record.published.map(published)),
         ("summary", overview::summary(findings)),
         ("tune", findings.tune.as_ref().map(tune::tune)),
         ("wire", wire::wire(findings)),

@@ -2,7 +2,8 @@
 //! stand between the results and the warnings, in all outputs.
 //!
 //! A new finding gets a file here with a function from the findings to a [`Section`] (or nothing),
-//! and one line in [`of`].
+//! and one line in [`of`]. What was published beside a record is no finding: it comes with the
+//! [`Record`].
 
 mod curves;
 mod limits;
@@ -17,16 +18,18 @@ mod wire;
 use analysis::Findings;
 
 use crate::document::Section;
+use crate::expect::published::{self, Detail};
+use crate::record::Record;
 
 /// Makes a section where the findings have one.
 type Maker = fn(&Findings) -> Option<Section>;
 
-/// The sections that these findings have.
-pub fn of(findings: &Findings) -> Vec<Section> {
+/// The sections that a record has.
+///
+/// * `detail` - of what was published beside it
+pub(crate) fn of(record: Record<'_>, detail: Detail) -> Vec<Section> {
+    const ANSWERS: &[Maker] = &[tune::answer, tune::settings, limits::section];
     const MAKERS: &[Maker] = &[
-        tune::answer,
-        tune::settings,
-        limits::section,
         curves::section,
         searches::section,
         mix::section,
@@ -34,5 +37,8 @@ pub fn of(findings: &Findings) -> Vec<Section> {
         steadiness::section,
         wire::section,
     ];
-    MAKERS.iter().filter_map(|section| section(findings)).collect()
+    let Record { findings, published } = record;
+    let made = |makers: &'static [Maker]| makers.iter().filter_map(|section| section(findings));
+    let beside = published.map(|some| published::section(some, &findings.id, detail));
+    made(ANSWERS).chain(beside).chain(made(MAKERS)).collect()
 }

@@ -1,0 +1,86 @@
+//! A measurement beside a published figure, in words: the share that is reached, what explains the
+//! difference, and what is left.
+
+use predict::expect::{Beside, Near, Step};
+
+use super::{Expectation, Measured, published};
+use crate::number::percent;
+use crate::predict::whole;
+
+/// What is left of a rate when the differences are taken out may be off by this share and means
+/// nothing: `docs/method.md`, section Expectations.
+const FEW: f64 = 0.05;
+
+/// Paragraphs, the first of which is the answer in short.
+pub(super) fn paragraphs(of: &Expectation, measured: &Measured) -> Vec<String> {
+    let mut all = vec![reached(of, measured)];
+    all.extend(nearest(of, measured).map(|(near, beside)| explained(of, near, beside)));
+    let mut more: Vec<String> = measured.apart.clone();
+    if let Some((limit, confidence)) = measured.limited_by {
+        let sure = percent(confidence);
+        more.push(format!("What limits the run, by itself: {limit} ({sure})."));
+    }
+    if !more.is_empty() {
+        all.push(more.join(" "));
+    }
+    all
+}
+
+/// The share of the nearest figure that is reached.
+fn reached(of: &Expectation, measured: &Measured) -> String {
+    let rate = whole(measured.ops_per_s);
+    let transfer = of.configuration.transfer_bytes;
+    let by_model = nearest(of, measured).map(|(near, beside)| (near, beside.of_published));
+    let alone = || {
+        let share = |near: &Near| near.of_published(measured.ops_per_s, transfer);
+        of.near.iter().find_map(|near| Some((near, share(near)?)))
+    };
+    match by_model.or_else(alone) {
+        Some((near, share)) => format!(
+            "Measured: {rate} ops/s. You reach {} of the published figure {} ({}).",
+            percent(share),
+            near.figure.id,
+            published(&near.figure)
+        ),
+        None => format!("Measured: {rate} ops/s. No published rate is near."),
+    }
+}
+
+/// The nearest figure that the model knows.
+fn nearest<'e>(of: &'e Expectation, measured: &Measured) -> Option<(&'e Near, Beside)> {
+    let transfer = of.configuration.transfer_bytes;
+    let beside = |near: &'e Near| Some((near, near.beside(measured.ops_per_s, transfer)?));
+    of.near.iter().find_map(beside)
+}
+
+/// What explains the difference, what cannot be weighed, and what is left.
+fn explained(of: &Expectation, near: &Near, beside: Beside) -> String {
+    let mut words = match near.steps.is_empty() {
+        true => "Nothing differs that the model would feel.".to_owned(),
+        false => format!(
+            "The difference is explained, by the model, by {}: together {} of the figure.",
+            steps(&near.steps),
+            percent(beside.explained)
+        ),
+    };
+    let expected = of.curve.as_ref().and_then(|curve| curve.asked.as_ref());
+    let is_few = (beside.unexplained - 1.0).abs() < FEW;
+    let verdict = match expected.is_some_and(|point| beside.is_within(point.ops_per_s)) || is_few {
+        true => "no further from it than the model may be off",
+        false if beside.unexplained < 1.0 => "what is missing is explained by none of them",
+        false => "more than they explain",
+    };
+    words.push_str(&format!(" Of that, {} was measured: {verdict}.", percent(beside.unexplained)));
+    let unweighed = near.differences.iter().filter(|difference| !difference.is_modelled());
+    let unweighed: Vec<&str> = unweighed.map(|difference| difference.words.as_str()).collect();
+    if !unweighed.is_empty() {
+        words.push_str(&format!(" What the model does not weigh: {}.", unweighed.join("; ")));
+    }
+    words
+}
+
+/// Differences with their factors: `connections x 0.52, hosts x 0.17`.
+pub(super) fn steps(steps: &[Step]) -> String {
+    let one = |step: &Step| format!("{} x {:.2}", step.what, step.factor);
+    steps.iter().map(one).collect::<Vec<_>>().join(", ")
+}
