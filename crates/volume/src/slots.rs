@@ -62,7 +62,7 @@ impl<T> Slots<T> {
         }
         let index = self.count;
         self.count = index.checked_add(1).expect("fewer than 2^32 of a kind");
-        if index as usize % CHUNK == 0 {
+        if (index as usize).is_multiple_of(CHUNK) {
             // Most kinds have few, and the first chunk grows with them.
             let room = if index == 0 { 0 } else { CHUNK };
             self.chunks.push(Vec::with_capacity(room));
