@@ -177,6 +177,24 @@ impl TrafficPrice {
     }
 }
 
+/// What moving data inside the service costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransferPrice {
+    /// Which: `cool`, between the hot tier and the cool one.
+    pub name: String,
+    /// Each GiB, in either direction.
+    pub gib: Usd,
+    /// Where from.
+    pub origin: Origin,
+}
+
+impl TransferPrice {
+    /// Its row.
+    pub fn row(&self) -> RowRef {
+        RowRef::new(FILE, format!("transfer {}", self.name), &self.origin)
+    }
+}
+
 /// Every price, current and superseded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
@@ -186,6 +204,8 @@ pub struct Prices {
     pub vms: Vec<VmPrice>,
     /// Of traffic.
     pub traffic: Vec<TrafficPrice>,
+    /// Of moving data inside the service.
+    pub transfers: Vec<TransferPrice>,
 }
 
 impl Prices {
@@ -204,6 +224,7 @@ impl Prices {
         let mut keys: Vec<String> = Vec::new();
         keys.extend(prices.storage.iter().filter(|p| current(&p.origin)).map(|p| p.row().row));
         keys.extend(prices.vms.iter().filter(|p| current(&p.origin)).map(|p| p.row().row));
+        keys.extend(prices.transfers.iter().filter(|p| current(&p.origin)).map(|p| p.row().row));
         keys.extend(prices.traffic.iter().filter(|p| current(&p.origin)).map(|p| p.row().row));
         keys.sort();
         match keys.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -230,6 +251,11 @@ impl Prices {
     pub fn peering(&self) -> Vec<&TrafficPrice> {
         let peering = |p: &&TrafficPrice| current(&p.origin) && p.name.starts_with("peering_");
         self.traffic.iter().filter(peering).collect()
+    }
+
+    /// What moving a GiB inside the service costs now; `None` where that is not known.
+    pub fn transfer(&self, name: &str) -> Option<&TransferPrice> {
+        self.transfers.iter().find(|p| current(&p.origin) && p.name == name)
     }
 
     /// The regions in which the file service has a price.
@@ -269,6 +295,11 @@ impl Prices {
                 let gb = amount_in(row, "USD/GB")?;
                 self.traffic.push(TrafficPrice { name, gb, origin: row.origin()? });
             }
+            "transfer" => {
+                let name = row.text("name")?;
+                let gib = amount_in(row, "USD/GiB")?;
+                self.transfers.push(TransferPrice { name, gib, origin: row.origin()? });
+            }
             _ => return Err("an unknown table".to_owned()),
         }
         Ok(())
@@ -300,6 +331,8 @@ mod tests {
         let prices = Prices::parse(PRICES).unwrap();
         assert_eq!(prices.regions().len(), 12);
         assert_eq!(prices.peering().len(), 2);
+        assert_eq!(prices.transfer("cool").map(|p| p.gib.exact()), Some("$0.02".to_owned()));
+        assert_eq!(prices.transfer("warm"), None);
         for price in &prices.vms {
             assert!(crate::vm_size::named(&price.name).is_some(), "{}", price.name);
         }
@@ -339,6 +372,10 @@ mod tests {
         assert!(problem("\"1.5\"", "\"0\"").contains("`price` is no price"));
         assert!(problem("source = \"s\"\n", "").contains("`source` is missing"));
         assert!(problem("[[vm]]", "[[disk]]").contains("an unknown table"));
+        let transfer = row.replace("[[vm]]", "[[transfer]]").replace("region = \"r\"\n", "");
+        let gib = transfer.replace("USD/hour", "USD/GiB");
+        assert_eq!(Prices::parse(&gib).unwrap().transfers.len(), 1);
+        assert!(Prices::parse(&transfer).unwrap_err().to_string().contains("wrong unit"));
         let twice = format!("{row}{row}");
         assert!(Prices::parse(&twice).unwrap_err().to_string().contains("vm A r has 2 current"));
     }
