@@ -64,7 +64,7 @@ pub(crate) struct SizeArguments {
     pub(crate) transfer_size: Option<u64>,
 
     /// Share of reads; the rest are writes, which the hosts' egress bounds.
-    #[arg(long, value_name = "SHARE", default_value = "100%", help_heading = NEED)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "100%", help_heading = NEED)]
     pub(crate) read: Percent,
 
     /// The mean response time that is wanted: 2ms.
@@ -73,6 +73,7 @@ pub(crate) struct SizeArguments {
         alias = "latency",
         value_name = "DURATION",
         value_parser = response_time,
+        allow_hyphen_values = true,
         help_heading = NEED
     )]
     pub(crate) response_time: Option<u64>,
@@ -114,7 +115,8 @@ pub(crate) struct SizeArguments {
         value_name = "PHASE,...",
         value_parser = crate::schedule_args::parse,
         conflicts_with_all = ["iops", "part", "clients", "vm", "growth", "headroom", "peered",
-                              "previews", "top", "response_time", "transfer_size"],
+                              "previews", "top", "response_time", "transfer_size", "mean", "cool",
+                              "cool_moved", "backup"],
         help_heading = NEED
     )]
     pub(crate) schedule: Option<WrittenSchedule>,
@@ -123,25 +125,29 @@ pub(crate) struct SizeArguments {
     ///
     /// Without it, what the service's current documents say.
     #[arg(long, value_name = "DURATION", value_parser = cool_down, requires = "schedule",
+          allow_hyphen_values = true,
           help_heading = DECIDED)]
     pub(crate) cool_down: Option<u64>,
 
     /// By how much all of it will grow: 30%.
     #[arg(long, value_name = "SHARE", value_parser = growth, default_value = "0%",
-          help_heading = NEED)]
+          allow_hyphen_values = true, help_heading = NEED)]
     pub(crate) growth: u64,
 
     /// The share of every throughput that is bought and left unused: 20%.
     ///
     /// 950 MiB/s with 20% of headroom are 950 / 0.8 = 1,187.5 MiB/s to be bought.
-    #[arg(long, value_name = "SHARE", default_value = "0%", help_heading = NEED)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "0%", help_heading = NEED)]
     pub(crate) headroom: Percent,
 
     /// The region, as Azure names it.
     #[arg(long, value_name = "NAME", help_heading = DECIDED)]
     pub(crate) region: Option<String>,
 
-    /// How hosts reach the volumes: nfsv3, nfsv4.1 or smb.
+    /// How hosts reach the volumes: nfsv3, nfsv4.1, smb, or datastores.
+    ///
+    /// With datastores the hosts are those of Azure VMware Solution (--vm AV36P), each of which has
+    /// one connection to each volume.
     #[arg(long, value_name = "PROTOCOL", value_parser = protocol, default_value = "nfsv3",
           help_heading = DECIDED)]
     pub(crate) protocol: Protocol,
@@ -169,9 +175,29 @@ pub(crate) struct SizeArguments {
           value_parser = clap::value_parser!(u32).range(1..=744))]
     pub(crate) hours: u32,
 
-    /// Count the traffic of a peered network: the mean throughput as a share of the wanted, 25%.
-    #[arg(long, value_name = "SHARE", help_heading = PRICE)]
-    pub(crate) peered: Option<Percent>,
+    /// The share of the traffic that crosses from one peered network into another: 100%.
+    ///
+    /// Every byte is paid on its way out of one and into the other.
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "0%", help_heading = PRICE)]
+    pub(crate) peered: Percent,
+
+    /// The mean throughput over the month as a share of the wanted, for what is paid by traffic.
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "100%", help_heading = PRICE)]
+    pub(crate) mean: Percent,
+
+    /// The share of the capacity that lies in the cool tier: 60%.
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "0%", help_heading = PRICE)]
+    pub(crate) cool: Percent,
+
+    /// The share of what lies in the cool tier that is read or written in a month: 20%.
+    #[arg(long, value_name = "SHARE", value_parser = growth, default_value = "0%",
+          requires = "cool", allow_hyphen_values = true, help_heading = PRICE)]
+    pub(crate) cool_moved: u64,
+
+    /// What backups keep: 6TiB.
+    #[arg(long, value_name = "SIZE", value_parser = capacity_gib, allow_hyphen_values = true,
+          help_heading = PRICE)]
+    pub(crate) backup: Option<u64>,
 
     /// How many designs are shown.
     #[arg(long, value_name = "COUNT", default_value_t = 3, help_heading = OUTPUT,
@@ -345,7 +371,7 @@ mod tests {
     fn names_are_taken_as_people_write_them_and_others_answered_with_what_there_is() {
         assert_eq!(protocol("NFSv4.1"), Ok(Protocol::Nfs41));
         assert_eq!(protocol("nfs3"), Ok(Protocol::Nfs3));
-        assert!(protocol("cifs").unwrap_err().contains("nfsv3, nfsv4.1, smb"));
+        assert!(protocol("cifs").unwrap_err().contains("nfsv3, nfsv4.1, smb, datastores"));
         assert_eq!(level("Premium"), Ok(ServiceLevel::Premium));
         assert!(level("premum").unwrap_err().contains("did you mean `premium`?"));
         let log = part("log=512GiB,256MiB/s").unwrap();

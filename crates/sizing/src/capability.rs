@@ -9,7 +9,7 @@ use cloud::service_level::VolumeKind;
 use predict::topology::{HostGroup, Load, Topology, VolumeGroup, Workload};
 use predict::{Group, Interval, Parameters, ResourceKind, curve};
 
-use crate::need::{Demand, Need, Part};
+use crate::need::{Demand, Need, Part, Protocol};
 
 /// Bytes in a KiB.
 const KIB: f64 = 1024.0;
@@ -23,20 +23,25 @@ pub struct Ability {
     pub endpoint: Option<Interval>,
     /// One connection.
     pub connection: Interval,
-    /// One processor of a host.
-    pub vcpu: Interval,
+    /// One processor of a host, or one whole host of Azure VMware Solution.
+    pub host: Interval,
     /// The figures that these come from.
     pub reasons: Vec<Reason>,
 }
 
 impl Ability {
-    /// What figures say of a demand at volumes of a kind; `None` for a demand of nothing.
-    pub fn of(demand: &Demand, kind: VolumeKind, parameters: &Parameters) -> Option<Ability> {
+    /// What figures say of a demand at volumes of a kind that are reached in a way; `None` for a
+    /// demand of nothing.
+    pub fn of(
+        demand: &Demand,
+        kind: VolumeKind,
+        attached: Protocol,
+        parameters: &Parameters,
+    ) -> Option<Ability> {
         if demand.throughput.get() == 0 {
             return None;
         }
-        let mut host = HostGroup::linux("host", 1, 1);
-        host.vcpu = Some(1);
+        let host = host_group(attached, 1, 1, 1);
         let topology = Topology {
             name: "one of each".to_owned(),
             floor: None,
@@ -62,14 +67,31 @@ impl Ability {
             VolumeKind::Regular => Group::Regular,
             VolumeKind::Large | VolumeKind::Breakthrough => Group::Large,
         };
-        let groups = [group, Group::LinuxFlow, Group::LinuxHost];
+        let groups = match attached {
+            Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => {
+                [group, Group::LinuxFlow, Group::LinuxHost]
+            }
+            Protocol::Datastores => [group, Group::EsxiFlow, Group::EsxiHost],
+        };
         Some(Ability {
             volume: volume.unwrap_or(unbounded),
             endpoint: least(&endpoints, true),
             connection: least(&[ResourceKind::Flow], true).unwrap_or(unbounded),
-            vcpu: least(&[ResourceKind::HostProcessing], true).unwrap_or(unbounded),
+            host: least(&[ResourceKind::HostProcessing], true).unwrap_or(unbounded),
             reasons: groups.iter().filter_map(|g| parameters.reason(*g).cloned()).collect(),
         })
+    }
+}
+
+/// Hosts that reach volumes in a way, as the model has them.
+pub(crate) fn host_group(attached: Protocol, count: u64, nconnect: u64, vcpu: u64) -> HostGroup {
+    match attached {
+        Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => {
+            let mut host = HostGroup::linux("host", count, nconnect);
+            host.vcpu = Some(vcpu);
+            host
+        }
+        Protocol::Datastores => HostGroup::esxi("host", count, None),
     }
 }
 
@@ -96,7 +118,9 @@ pub struct Abilities {
 impl Abilities {
     /// Asks the model once for each demand.
     pub fn of(need: &Need, kind: VolumeKind, parameters: &Parameters) -> Abilities {
-        let of_demand = |demand: &Demand| Some((*demand, Ability::of(demand, kind, parameters)?));
+        let of_demand = |demand: &Demand| {
+            Some((*demand, Ability::of(demand, kind, need.protocol, parameters)?))
+        };
         let of_part = |part: &Part| part.demands.iter().filter_map(of_demand).collect();
         Abilities { parts: need.parts.iter().map(of_part).collect() }
     }

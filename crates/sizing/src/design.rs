@@ -64,7 +64,7 @@ pub enum Resource {
     Capacity,
     /// What hosts can send, which is writes.
     Egress,
-    /// What processors of hosts were measured to do.
+    /// What hosts were measured to do.
     HostCapability,
     /// What connections were measured to carry, each being a network flow.
     Flows,
@@ -144,9 +144,9 @@ impl Decides {
 /// A design that satisfies every constraint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
-    /// Of all its pools.
+    /// Of its pools, or of the first of them where there are several levels.
     pub level: ServiceLevel,
-    /// Of all its pools.
+    /// The same of their type of QoS.
     pub qos: QosType,
     /// Of all its volumes.
     pub kind: VolumeKind,
@@ -182,19 +182,20 @@ impl Design {
         rates.max_by_key(|one| (one.permille(), std::cmp::Reverse(one.resource)))
     }
 
-    /// Operations outstanding on each host: those of the model where it reaches the throughput, for
-    /// near a limit they wait; else by Little's law alone.
-    pub fn outstanding_each(&self) -> Option<u64> {
-        let hosts = self.hosts.as_ref()?;
-        match &self.response {
-            Some(response) => Some((response.outstanding / f64::from(hosts.count)).ceil() as u64),
-            None => hosts.outstanding,
-        }
-    }
-
     /// The share of that resource that is left, in thousandths: what keeps response times short.
     pub fn spare_permille(&self) -> u64 {
         self.binding().map_or(PERMILLE, Use::spare_permille)
+    }
+
+    /// Levels and types of QoS of its pools, each once.
+    pub fn levels(&self) -> Vec<(ServiceLevel, QosType)> {
+        let mut levels: Vec<(ServiceLevel, QosType)> = Vec::new();
+        for pool in &self.pools {
+            if !levels.contains(&(pool.level, pool.qos)) {
+                levels.push((pool.level, pool.qos));
+            }
+        }
+        levels
     }
 
     /// Volumes of all pools.

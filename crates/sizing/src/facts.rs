@@ -1,5 +1,6 @@
 //! The facts that designs are made from, together, so that a test can put others in their place.
 
+use cloud::avs::Avs;
 use cloud::catalog::Catalog;
 use cloud::client::ClientFacts;
 use cloud::figure;
@@ -17,6 +18,8 @@ pub struct Facts {
     pub prices: Prices,
     /// Sizes of virtual machines; superseded rows are left out.
     pub vms: Vec<VmSize>,
+    /// Hosts of Azure VMware Solution, and its limits.
+    pub avs: Avs,
     /// How clients should be set.
     pub clients: ClientFacts,
     /// What parts of the service were measured to do, fitted to published figures.
@@ -31,6 +34,7 @@ impl Facts {
             catalog: Catalog::embedded(),
             prices: Prices::embedded(),
             vms: vm_size::all().into_iter().filter(current).collect(),
+            avs: Avs::embedded(),
             clients: ClientFacts::embedded(),
             parameters: Parameters::calibrated(&figure::all()),
         }

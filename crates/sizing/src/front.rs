@@ -3,11 +3,10 @@
 use std::cmp::Reverse;
 
 use cloud::price::Usd;
+use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 
 use crate::design::Design;
-use crate::need::percent;
 use crate::shortfall::Shortfall;
-use crate::solve::simplest_first;
 
 /// Above this share, in thousandths, more spare throughput shortens queues no more.
 const SPARE_ENOUGH: u64 = 500;
@@ -27,41 +26,54 @@ fn marks(design: &Design) -> Marks {
     (design.cost.month(), Reverse(spare), design.things(), unpriced, design.doubtful)
 }
 
+/// Whether auto or manual QoS comes first where nothing else tells designs apart.
+fn simplest_first(design: &Design) -> (u8, ServiceLevel, u8) {
+    let qos = u8::from(design.qos == QosType::Manual);
+    let kind = VolumeKind::ALL.iter().position(|kind| *kind == design.kind).unwrap_or(0) as u8;
+    (kind, design.level, qos)
+}
+
 fn beats(one: &Marks, other: &Marks) -> bool {
     one.0 <= other.0 && one.1 <= other.1 && one.2 <= other.2 && one.3 <= other.3 && one.4 <= other.4
 }
 
-/// The designs that no other beats, the cheapest first. Of two that are alike in everything, the
-/// simpler kind is kept.
-pub fn front(designs: Vec<Design>) -> Vec<Design> {
-    let mut sorted: Vec<(Marks, Design)> = designs.into_iter().map(|d| (marks(&d), d)).collect();
+/// The places of those designs that no other beats, the cheapest first. Of two that are alike in
+/// everything, the simpler kind is kept.
+pub(crate) fn front(designs: &[&Design]) -> Vec<usize> {
+    let mut kept: Vec<(Marks, usize)> = Vec::new();
     // What beats a design stands before it, so one look back at what was kept is enough.
-    sorted.sort_by_cached_key(|(marks, design)| (*marks, simplest_first(design)));
-    let mut kept: Vec<(Marks, Design)> = Vec::new();
-    for (marks, design) in sorted {
+    for place in cheapest_first(designs) {
+        let marks = marks(designs[place]);
         if !kept.iter().any(|(other, _)| beats(other, &marks)) {
-            kept.push((marks, design));
+            kept.push((marks, place));
         }
     }
-    kept.into_iter().map(|(_, design)| design).collect()
+    kept.into_iter().map(|(_, place)| place).collect()
 }
 
-/// The cheapest design of each level and kind of volume; doubtful ones only where there is no
-/// other.
-pub(crate) fn cheapest_of_each(designs: &[Design]) -> Vec<Design> {
-    let mut sorted: Vec<(Marks, &Design)> = designs.iter().map(|d| (marks(d), d)).collect();
-    sorted.sort_by_key(|(marks, design)| (design.doubtful, *marks, simplest_first(design)));
-    let mut kept: Vec<(Marks, &Design)> = Vec::new();
-    for (marks, design) in sorted {
-        let alike = |(_, other): &(Marks, &Design)| {
-            (other.level, other.kind) == (design.level, design.kind)
-        };
-        if !kept.iter().any(alike) {
-            kept.push((marks, design));
+/// The places of all designs, the cheapest first.
+pub(crate) fn cheapest_first(designs: &[&Design]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..designs.len()).collect();
+    places.sort_by_cached_key(|place| (marks(designs[*place]), simplest_first(designs[*place])));
+    places
+}
+
+/// The places of the cheapest design of each level and kind of volume, the cheapest first; doubtful
+/// ones only where there is no other.
+pub(crate) fn cheapest_of_each(designs: &[&Design]) -> Vec<usize> {
+    let mut kept: Vec<usize> = Vec::new();
+    let sorted = cheapest_first(designs);
+    for doubtful in [false, true] {
+        for place in sorted.iter().copied().filter(|place| designs[*place].doubtful == doubtful) {
+            let key = |place: usize| (designs[place].level, designs[place].kind);
+            let is_mixed = designs[place].pools.iter().any(|p| p.level != designs[place].level);
+            if !is_mixed && !kept.iter().any(|other| key(*other) == key(place)) {
+                kept.push(place);
+            }
         }
     }
-    kept.sort_by_key(|(marks, design)| (*marks, simplest_first(design)));
-    kept.into_iter().map(|(_, design)| design.clone()).collect()
+    kept.sort_by_cached_key(|place| (marks(designs[*place]), simplest_first(designs[*place])));
+    kept
 }
 
 /// Of each constraint the shortfall that misses by least, the nearest of all first.
@@ -74,26 +86,4 @@ pub(crate) fn nearest_of_each(mut shortfalls: Vec<Shortfall>) -> Vec<Shortfall> 
         }
     }
     kept
-}
-
-/// What `cheaper` saves and what it lacks beside `design`.
-pub(crate) fn lost(design: &Design, cheaper: &Design) -> String {
-    let saved = design.cost.month().less(cheaper.cost.month());
-    let mut lost = Vec::new();
-    if cheaper.spare_permille() < design.spare_permille() {
-        let (less, more) = (cheaper.spare_permille(), design.spare_permille());
-        lost.push(format!("{} spare instead of {}", percent(less), percent(more)));
-    }
-    let counts = [
-        (cheaper.pools.len() as u64, design.pools.len() as u64, "pool"),
-        (cheaper.volume_count(), design.volume_count(), "volume"),
-        (cheaper.host_count(), design.host_count(), "host"),
-    ];
-    for (has, instead, what) in counts.into_iter().filter(|(has, instead, _)| has > instead) {
-        let s = if has == 1 { "" } else { "s" };
-        lost.push(format!("{has} {what}{s} instead of {instead}"));
-    }
-    let lost =
-        if lost.is_empty() { "nothing that is counted here".to_owned() } else { lost.join(", ") };
-    format!("the next cheaper saves {saved} and has {lost}")
 }

@@ -7,6 +7,7 @@
 //! hosts for a quota follow by exact whole-number arithmetic, so what is enumerated are level, QoS
 //! type, kind and number of volumes, spare share and size of host.
 
+mod asked;
 pub mod avs;
 pub mod capability;
 pub mod client;
@@ -14,10 +15,14 @@ pub mod cost;
 pub mod design;
 pub mod facts;
 pub mod front;
+pub mod host_kind;
 pub mod hosts;
+mod layout;
+mod less;
 pub mod need;
 pub mod response;
 pub mod schedule;
 pub mod shortfall;
 pub mod solve;
+mod space;
 pub mod storage;

@@ -8,6 +8,7 @@ use cloud::throughput::KibPerSec;
 use units::{Bytes, BytesPerSec};
 
 use crate::facts::Facts;
+use crate::host_kind;
 
 /// Thousandths in a whole.
 pub const PERMILLE: u64 = 1000;
@@ -29,11 +30,14 @@ pub enum Protocol {
     Nfs41,
     /// SMB 3 with Multichannel.
     Smb,
+    /// Datastores of Azure VMware Solution, whose hosts have one connection to each volume.
+    Datastores,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Protocol; 3] = [Protocol::Nfs3, Protocol::Nfs41, Protocol::Smb];
+    pub const ALL: [Protocol; 4] =
+        [Protocol::Nfs3, Protocol::Nfs41, Protocol::Smb, Protocol::Datastores];
 
     /// As a user writes it.
     pub const fn name(self) -> &'static str {
@@ -41,6 +45,7 @@ impl Protocol {
             Protocol::Nfs3 => "nfsv3",
             Protocol::Nfs41 => "nfsv4.1",
             Protocol::Smb => "smb",
+            Protocol::Datastores => "datastores",
         }
     }
 }
@@ -146,9 +151,35 @@ pub struct Need {
     pub previews: bool,
     /// Hours for which everything runs and is paid in a month.
     pub hours_per_month: u32,
-    /// Where hosts are in a peered network: the mean throughput over the month, as thousandths of
-    /// the largest that is wanted.
-    pub peered_permille: Option<u64>,
+    /// What is paid for besides pools and hosts.
+    pub charges: Charges,
+}
+
+/// What is paid for by use, besides pools and hosts; shares in thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charges {
+    /// The mean throughput over the month, of the largest that is wanted.
+    pub mean_permille: u64,
+    /// The share of the traffic that crosses from one peered network into another.
+    pub crossing_permille: u64,
+    /// The share of the capacity that lies in the cool tier.
+    pub cool_permille: u64,
+    /// The share of what lies there that is read or written in a month.
+    pub cool_moved_permille: u64,
+    /// What backups keep.
+    pub backup_gib: u64,
+}
+
+impl Default for Charges {
+    fn default() -> Charges {
+        Charges {
+            mean_permille: PERMILLE,
+            crossing_permille: 0,
+            cool_permille: 0,
+            cool_moved_permille: 0,
+            backup_gib: 0,
+        }
+    }
 }
 
 /// Why a need cannot be looked at.
@@ -174,7 +205,7 @@ pub enum NeedError {
         name: String,
     },
     /// A size of machine that is in no row.
-    #[error("no size of virtual machine `{name}` is known")]
+    #[error("no size of host `{name}` is known")]
     UnknownVm {
         /// As it was written.
         name: String,
@@ -230,11 +261,28 @@ impl Need {
         if self.response_time_ns == Some(0) {
             return range("the response time", "0".to_owned(), "a duration above 0");
         }
+        let charges = &self.charges;
+        for (what, share) in [
+            ("the mean throughput", charges.mean_permille),
+            ("the share of the traffic that crosses a peering", charges.crossing_permille),
+            ("the share of data in the cool tier", charges.cool_permille),
+        ] {
+            if share > PERMILLE {
+                return range(what, percent(share), "at most 100%");
+            }
+        }
+        if charges.backup_gib > CAPACITY_MAX_GIB {
+            return range(
+                "what backups keep",
+                format!("{} GiB", charges.backup_gib),
+                "at most 1 EiB",
+            );
+        }
         if facts.prices.storage(&self.region).is_none() {
             return Err(NeedError::UnknownRegion { name: self.region.clone() });
         }
         match &self.vm {
-            Some(name) if facts.vm(name).is_none() => {
+            Some(name) if host_kind::named(name, self.protocol, facts).is_none() => {
                 Err(NeedError::UnknownVm { name: name.clone() })
             }
             _ => Ok(()),

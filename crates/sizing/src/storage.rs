@@ -34,6 +34,8 @@ pub struct Choice {
     pub kind: VolumeKind,
     /// Volumes of each part beyond the fewest that can carry it.
     pub more_volumes: u64,
+    /// Pools at least; no more than there are volumes.
+    pub pools: u64,
     /// The share of the throughput that is bought and stays unused, in thousandths.
     pub spare_permille: u64,
 }
@@ -49,7 +51,7 @@ impl Choice {
 /// What a choice comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storage {
-    /// The choice.
+    /// The choice, or that of the first pool where pools are of several levels.
     pub choice: Choice,
     /// What is bought.
     pub pools: Vec<Pool>,
@@ -100,10 +102,25 @@ pub fn build(
     abilities: &Abilities,
     catalog: &Catalog,
 ) -> Result<Storage, Shortfall> {
+    let places: Vec<usize> = (0..need.parts.len()).collect();
+    build_for(need, &places, choice, abilities, catalog)
+}
+
+/// The storage of a choice for some parts of a need.
+///
+/// # Errors
+/// The first constraint that does not hold.
+pub(crate) fn build_for(
+    need: &Need,
+    places: &[usize],
+    choice: &Choice,
+    abilities: &Abilities,
+    catalog: &Catalog,
+) -> Result<Storage, Shortfall> {
     let mut volumes = Vec::new();
     let mut reasons = Vec::new();
     let mut decides = Decides::Minimum;
-    for (place, part) in need.parts.iter().enumerate() {
+    for (place, part) in places.iter().map(|place| (*place, &need.parts[*place])) {
         let able = able(abilities, place, choice);
         let (part, by) = part_volumes(need, part, choice, able, catalog, &mut reasons)?;
         reasons.extend(capability_reason(abilities, place, choice));
@@ -236,13 +253,14 @@ fn shares(total: u64, count: u64) -> impl Iterator<Item = u64> {
     (0..count).map(move |place| each + u64::from(place < more))
 }
 
-/// Puts volumes into as few pools as can hold them.
+/// Puts volumes into as few pools as can hold them, or as many as are asked for.
 fn deal(volumes: &[Single], choice: &Choice, catalog: &Catalog) -> Result<Vec<Pool>, Shortfall> {
     let most = catalog.limit(LimitName::PoolSizeMax);
     let pools_max = catalog.limit(LimitName::PoolsPerAccountMax);
     let volumes_max = catalog.limit(LimitName::VolumesPerPoolMax);
     let mut largest = 0;
-    for count in 1..=pools_max.min(volumes.len() as u64) {
+    let volumes_count = volumes.len() as u64;
+    for count in choice.pools.clamp(1, volumes_count.max(1))..=pools_max.min(volumes_count) {
         let mut pools: Vec<Vec<Single>> = vec![Vec::new(); count as usize];
         for (place, volume) in volumes.iter().enumerate() {
             pools[place % count as usize].push(volume.clone());

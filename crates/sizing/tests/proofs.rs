@@ -10,7 +10,7 @@ use cloud::throughput::KibPerSec;
 use proptest::prelude::*;
 use sizing::design::{Design, Pool};
 use sizing::facts::Facts;
-use sizing::need::{Demand, Need, NeedError, Part, Protocol};
+use sizing::need::{Charges, Demand, Need, NeedError, Part, Protocol};
 use sizing::solve::{Verdict, solve};
 
 static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
@@ -34,7 +34,7 @@ fn need(kib: u64, gib: u64, read_permille: u64) -> Need {
         levels: ServiceLevel::ALL.to_vec(),
         previews: false,
         hours_per_month: 730,
-        peered_permille: None,
+        charges: Charges::default(),
     }
 }
 
@@ -65,6 +65,7 @@ fn wrong(need: &Need, design: &Design) -> Vec<String> {
     demand(need.levels.contains(&design.level), "the level is not allowed");
     demand(need.previews || design.kind != VolumeKind::Breakthrough, "a preview");
     for pool in &design.pools {
+        demand(need.levels.contains(&pool.level), "the level of a pool is not allowed");
         let size = u128::from(pool.size_gib);
         demand(size.is_multiple_of(limit(LimitName::PoolSizeStep)), "pool step");
         demand(size >= limit(LimitName::PoolSizeMin), "pool too small");
@@ -223,6 +224,10 @@ fn by_brute_force(need: &Need, level: ServiceLevel, kind: VolumeKind) -> Option<
             if gives < wanted || ceiling * count < wanted {
                 continue;
             }
+            // Flexible pools are dealt out below.
+            if rate.is_none() {
+                continue;
+            }
             let mib = wanted.div_ceil(1024).max(128);
             let pool = Pool {
                 level,
@@ -235,7 +240,37 @@ fn by_brute_force(need: &Need, level: ServiceLevel, kind: VolumeKind) -> Option<
             best = Some(best.map_or(cost, |best| best.min(cost)));
         }
     }
+    if level == ServiceLevel::Flexible {
+        let all = (1..=4u64).flat_map(|count| (1..=count).map(move |pools| (count, pools)));
+        let found = all.filter_map(|(count, pools)| flexible(need, kind, count, pools));
+        return found.min();
+    }
     best
+}
+
+/// So many volumes that are alike in so many Flexible pools, each with its own baseline.
+fn flexible(need: &Need, kind: VolumeKind, count: u64, pools: u64) -> Option<u128> {
+    let (least, most) = if kind == VolumeKind::Large { (51_200, 1 << 20) } else { (50, 102_400) };
+    let ceiling = if kind == VolumeKind::Large { 12_800 } else { 4_500 };
+    let of = |whole: u64, place: u64| whole / count + u64::from(place < whole % count);
+    let gib = need.parts[0].capacity_gib.max(count * least);
+    let mib = need.throughput().get().div_ceil(1024).max(count);
+    if of(gib, 0) > most || of(mib, 0) > ceiling {
+        return None;
+    }
+    let pool = |pool: u64| {
+        let own = || (0..count).filter(|place| place % pools == pool);
+        let (gib, mib): (u64, u64) =
+            (own().map(|place| of(gib, place)).sum(), own().map(|place| of(mib, place)).sum());
+        Pool {
+            level: ServiceLevel::Flexible,
+            qos: QosType::Manual,
+            size_gib: gib.div_ceil(1024).max(mib.div_ceil(640)).max(1) * 1024,
+            throughput: KibPerSec::new(mib.max(128) * 1024),
+            volumes: Vec::new(),
+        }
+    };
+    Some(pools_cost(&(0..pools).map(pool).collect::<Vec<_>>()))
 }
 
 #[test]

@@ -10,7 +10,7 @@ use sizing::capability::Abilities;
 use sizing::cost;
 use sizing::design::Design;
 use sizing::facts::Facts;
-use sizing::need::{Demand, Need, Part, Protocol};
+use sizing::need::{Charges, Demand, Need, Part, Protocol};
 use sizing::solve::{Verdict, solve};
 use sizing::storage::{self, Choice, Storage};
 
@@ -39,13 +39,13 @@ fn need(mib: u64, gib: u64) -> Need {
         levels: ServiceLevel::ALL.to_vec(),
         previews: false,
         hours_per_month: 730,
-        peered_permille: None,
+        charges: Charges::default(),
     }
 }
 
 fn choice(level: ServiceLevel, qos: QosType) -> Choice {
     let kind = VolumeKind::Regular;
-    Choice { level, qos, kind, more_volumes: 0, spare_permille: 0 }
+    Choice { level, qos, kind, more_volumes: 0, pools: 1, spare_permille: 0 }
 }
 
 fn storage(mib: u64, gib: u64, level: ServiceLevel, qos: QosType) -> Storage {
@@ -189,11 +189,48 @@ fn the_front_is_sorted_and_nothing_in_it_is_beaten() {
 /// 100 MiB/s x 3,600 s x 730 h are 275,566 GB, of which each is paid on its way out and in.
 #[test]
 fn traffic_through_a_peering_is_paid_for_both_ways() {
-    let peered = |permille| Need { peered_permille: Some(permille), ..need(100, 1024) };
+    let peered = |crossing_permille, mean_permille| {
+        let charges = Charges { crossing_permille, mean_permille, ..Charges::default() };
+        Need { charges, ..need(100, 1024) }
+    };
     let traffic = |need: &Need| front(need)[0].cost.of(cost::Item::Traffic);
-    assert_eq!(traffic(&peered(1000)).to_string(), "$5,511");
-    assert_eq!(traffic(&peered(250)).to_string(), "$1,378");
+    assert_eq!(traffic(&peered(1000, 1000)).to_string(), "$5,511");
+    assert_eq!(traffic(&peered(1000, 250)).to_string(), "$1,378");
+    assert_eq!(traffic(&peered(500, 500)).to_string(), "$1,378");
+    assert_eq!(traffic(&peered(0, 1000)), Usd::ZERO);
     assert_eq!(traffic(&need(100, 1024)), Usd::ZERO);
+}
+
+/// AD:cool-access-introduction.md (2023-11-01): 5 TiB of Standard, of which 1 TiB is not given out,
+/// 3 of the other 4 TiB are cool, a fifth of those moves in a month. The page has $498.18 for the
+/// second month and those after it, and for the first move $61.44.
+#[test]
+fn data_in_the_cool_tier_cost_what_the_page_on_cool_access_says() {
+    let pool = storage(0, 5 << 10, ServiceLevel::Standard, QosType::Auto).pools;
+    assert_eq!(pool[0].size_gib, 5 << 10);
+    let cool = |cool_permille| {
+        let charges = Charges { cool_permille, cool_moved_permille: 200, ..Charges::default() };
+        cost::month(&Need { charges, ..need(0, 4 << 10) }, &pool, None, &FACTS)
+    };
+    let month = cool(750);
+    let of = |item| (month.of(item).as_dollars() * 100.0).round() / 100.0;
+    assert_eq!(of(cost::Item::Capacity), 302.0);
+    assert_eq!(of(cost::Item::CoolCapacity), 183.89);
+    assert_eq!(of(cost::Item::CoolTraffic), 12.29);
+    assert_eq!((month.month().as_dollars() * 100.0).round(), 49_818.0);
+    assert!(month.reasons.iter().any(|r| r.text.contains("to move it there costs $61.44 once")));
+    assert_eq!(cool(0).month().to_string(), "$755");
+}
+
+#[test]
+fn backups_are_paid_by_what_they_keep() {
+    let charges = Charges { backup_gib: 6 << 10, ..Charges::default() };
+    let with = front(&Need { charges, ..need(0, 4 << 10) });
+    let without = front(&need(0, 4 << 10));
+    let backups = with[0].cost.of(cost::Item::Backup);
+    // 6,144 GiB at $0.05 a month.
+    assert_eq!(backups.to_string(), "$307");
+    assert_eq!(with[0].cost.month().less(backups), without[0].cost.month());
 }
 
 #[test]

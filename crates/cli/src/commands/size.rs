@@ -10,7 +10,8 @@ use report::sheet::Sheet;
 use report::sizing::schedule::{self, Planned};
 use report::sizing::{Shown, json, sheet};
 use sizing::facts::Facts;
-use sizing::need::{Demand, Need, NeedError, Part, Protocol};
+use sizing::host_kind;
+use sizing::need::{Charges, Demand, Need, NeedError, Part, Protocol};
 use sizing::schedule::{Phase, Schedule, plan};
 use sizing::solve::{Verdict, solve};
 use units::{Bytes, Percent};
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: &SizeArguments) -> Outcome {
         return scheduled(arguments, written, page, &facts);
     }
     let need = need(arguments, &mut assumptions)?;
-    let verdict = solve(&need, &facts).map_err(|error| said(error, &facts))?;
+    let verdict = solve(&need, &facts).map_err(|error| said(error, need.protocol, &facts))?;
     let shown = Shown { designs: arguments.top as usize, explained: arguments.explain };
     if let Some((path, page)) = page {
         let whole = Shown { explained: true, ..shown };
@@ -72,7 +73,8 @@ fn scheduled(
     let mut assumptions = Vec::new();
     let region = region(arguments, &mut assumptions);
     if facts.prices.storage(&region).is_none() {
-        return Err(said(NeedError::UnknownRegion { name: region }, facts));
+        let error = NeedError::UnknownRegion { name: region };
+        return Err(said(error, arguments.protocol, facts));
     }
     let levels: Vec<ServiceLevel> = match written.phases.iter().all(|p| p.level.is_some()) {
         true => vec![ServiceLevel::Premium],
@@ -190,10 +192,18 @@ fn need(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Result<Need
          `predict`; what a host can do grows with its processors"
             .to_owned(),
     );
-    if arguments.protocol == Protocol::Smb {
-        let words = "volumes and hosts do over SMB what they do over NFS, as the vendor's \
-                     scale-out tests found";
-        assumptions.push(words.to_owned());
+    match arguments.protocol {
+        Protocol::Nfs3 | Protocol::Nfs41 => {}
+        Protocol::Smb => {
+            let words = "volumes and hosts do over SMB what they do over NFS, as the vendor's \
+                         scale-out tests found";
+            assumptions.push(words.to_owned());
+        }
+        Protocol::Datastores => {
+            let words = "every host of Azure VMware Solution does what was published of AV36; \
+                         what it may send at most is not known, nor what it costs";
+            assumptions.push(words.to_owned());
+        }
     }
     let mut levels = arguments.level.clone();
     if levels.is_empty() {
@@ -211,8 +221,31 @@ fn need(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Result<Need
         levels,
         previews: arguments.previews,
         hours_per_month: arguments.hours,
-        peered_permille: arguments.peered.map(|share| u64::from(share.permille())),
+        charges: charges(arguments, assumptions),
     })
+}
+
+/// What is paid by use, and what is taken for granted of it.
+fn charges(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Charges {
+    let of = |share: Percent| u64::from(share.permille());
+    let charges = Charges {
+        mean_permille: of(arguments.mean),
+        crossing_permille: of(arguments.peered),
+        cool_permille: of(arguments.cool),
+        cool_moved_permille: arguments.cool_moved,
+        backup_gib: arguments.backup.unwrap_or(0),
+    };
+    if charges.crossing_permille > 0 && arguments.mean == Percent::ALL {
+        let words = "the whole throughput is moved at all hours, which makes traffic through a \
+                     peering as expensive as it can be (--mean)";
+        assumptions.push(words.to_owned());
+    }
+    if charges.cool_permille > 0 {
+        let words = "limits are those of the hot tier; what lies in the cool tier stays there \
+                     (--cool), and of it the share of --cool-moved is paid for as traffic";
+        assumptions.push(words.to_owned());
+    }
+    charges
 }
 
 /// What is wanted without `--part`.
@@ -241,12 +274,14 @@ fn only_part(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Part {
 }
 
 /// What is wrong with the need, with what there is instead.
-fn said(error: NeedError, facts: &Facts) -> Failure {
+fn said(error: NeedError, protocol: Protocol, facts: &Facts) -> Failure {
     let there_is = match &error {
         NeedError::UnknownRegion { name } => Some(unknown(name, &facts.prices.regions())),
         NeedError::UnknownVm { name } => {
-            let names: Vec<&str> = facts.vms.iter().map(|vm| vm.name.as_str()).collect();
-            let whole = match name.to_ascii_lowercase().starts_with("standard_") {
+            let kinds = host_kind::all(protocol, facts);
+            let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
+            let is_vm = protocol != Protocol::Datastores;
+            let whole = match name.to_ascii_lowercase().starts_with("standard_") || !is_vm {
                 true => name.clone(),
                 false => format!("Standard_{name}"),
             };

@@ -79,7 +79,11 @@ struct NeedJson<'a> {
     levels: Vec<&'static str>,
     previews: bool,
     hours_per_month: u32,
-    peered_fraction: Option<f64>,
+    mean_fraction: f64,
+    peered_fraction: f64,
+    cool_fraction: f64,
+    cool_moved_fraction: f64,
+    backup_gib: u64,
 }
 
 #[derive(Serialize)]
@@ -132,19 +136,25 @@ fn need_json(need: &Need) -> NeedJson<'_> {
         levels: need.levels.iter().map(|level| level.name()).collect(),
         previews: need.previews,
         hours_per_month: need.hours_per_month,
-        peered_fraction: need.peered_permille.map(fraction),
+        mean_fraction: fraction(need.charges.mean_permille),
+        peered_fraction: fraction(need.charges.crossing_permille),
+        cool_fraction: fraction(need.charges.cool_permille),
+        cool_moved_fraction: fraction(need.charges.cool_moved_permille),
+        backup_gib: need.charges.backup_gib,
     }
 }
 
 #[derive(Serialize)]
 struct DesignJson<'a> {
+    /// `mixed` where pools differ.
     level: &'static str,
+    /// The same.
     qos: &'static str,
     volume_kind: &'static str,
     pools: Vec<PoolJson<'a>>,
     hosts: Option<HostsJson<'a>>,
     mount_options: Option<&'a str>,
-    commands: &'a [String],
+    commands: Vec<String>,
     month_usd: f64,
     costs: Vec<CostJson>,
     not_in_cost: &'a [String],
@@ -185,6 +195,9 @@ struct HostsJson<'a> {
     count: u32,
     connections: u64,
     endpoints: u64,
+    attached: &'static str,
+    connections_total: u64,
+    slots: Option<u64>,
     outstanding: Option<u64>,
 }
 
@@ -237,14 +250,15 @@ struct NearestJson<'a> {
 
 fn design(design: &Design) -> DesignJson<'_> {
     let all = design.reasons.iter().chain(&design.settings.reasons);
+    let levels = design.levels();
     DesignJson {
-        level: design.level.name(),
-        qos: design.qos.name(),
+        level: if levels.len() > 1 { "mixed" } else { design.level.name() },
+        qos: if levels.len() > 1 { "mixed" } else { design.qos.name() },
         volume_kind: design.kind.name(),
         pools: design.pools.iter().map(pool).collect(),
         hosts: hosts(design),
         mount_options: design.settings.mount_options.as_deref(),
-        commands: &design.settings.commands,
+        commands: design.settings.commands(),
         month_usd: exported(design.cost.month().as_dollars()),
         costs: (design.cost.items.iter())
             .map(|(item, amount)| CostJson {
@@ -293,7 +307,10 @@ fn hosts(design: &Design) -> Option<HostsJson<'_>> {
         count: hosts.count,
         connections: hosts.connections,
         endpoints: hosts.endpoints,
-        outstanding: design.outstanding_each(),
+        attached: hosts.attached.name(),
+        connections_total: hosts.connections_total(),
+        slots: hosts.slots,
+        outstanding: hosts.outstanding,
     })
 }
 

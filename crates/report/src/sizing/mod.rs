@@ -62,7 +62,7 @@ fn feasible(need: &Need, designs: &[Design], of_each: &[Design], shown: Shown) -
         method: vec!["Sizing"],
     }];
     for (place, design) in some.iter().enumerate() {
-        sections.push(one(design, place, shown));
+        sections.push(one(need, design, place, shown));
     }
     sections
 }
@@ -70,15 +70,12 @@ fn feasible(need: &Need, designs: &[Design], of_each: &[Design], shown: Shown) -
 /// Anchors of the designs that can be linked to; the others have none.
 const ANCHORS: [&str; 5] = ["design-1", "design-2", "design-3", "design-4", "design-5"];
 
-fn one(design: &Design, place: usize, shown: Shown) -> Section {
-    let mut blocks = vec![Block::List(words::facts(design)), Block::Table(pools(design))];
+fn one(need: &Need, design: &Design, place: usize, shown: Shown) -> Section {
+    let mut blocks = vec![Block::List(words::facts(need, design)), Block::Table(pools(design))];
     blocks.push(Block::Table(uses(design)));
-    if let Some(options) = &design.settings.mount_options {
-        let mut lines = design.settings.commands.clone();
-        lines.push(format!("mount -t nfs -o {options} ADDRESS:/VOLUME /MOUNT"));
-        blocks.push(Block::Commands(lines));
-    } else if !design.settings.commands.is_empty() {
-        blocks.push(Block::Commands(design.settings.commands.clone()));
+    let commands = design.settings.commands();
+    if !commands.is_empty() {
+        blocks.push(Block::Commands(commands.iter().flat_map(|c| words::broken(c)).collect()));
     }
     if shown.explained {
         blocks.push(Block::Heading("Why".to_owned()));

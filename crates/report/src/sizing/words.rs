@@ -1,11 +1,39 @@
 //! The words of a sizing.
 
+use cloud::service_level::{QosType, ServiceLevel};
 use sizing::design::{Design, Pool, Resource, Use};
-use sizing::need::{Need, Part};
-use sizing::shortfall::Shortfall;
+use sizing::hosts::Hosts;
+use sizing::need::{Need, Part, Protocol};
+use sizing::shortfall::{Constraint, Shortfall};
 use units::{Bytes, Nanos, thousands};
 
 use crate::number::{NONE, ms, plain};
+
+/// A time that is longer by more than this, in thousandths, is told without saying by how much.
+const LONGER_MAX: u64 = 100_000;
+
+/// Columns of a line that is typed, without its indentation.
+const COMMAND_WIDTH: usize = 74;
+
+/// A command in lines that a shell takes for one.
+pub(super) fn broken(command: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in command.split(' ') {
+        let last = lines.last_mut().expect("there is one from the beginning");
+        match last.len() + 1 + word.len() {
+            _ if last.is_empty() => last.push_str(word),
+            length if length <= COMMAND_WIDTH => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => {
+                last.push_str(" \\");
+                lines.push(format!("  {word}"));
+            }
+        }
+    }
+    lines
+}
 
 /// Thousandths as percent.
 pub(super) fn permille(permille: u64) -> String {
@@ -51,9 +79,16 @@ pub(super) fn short_vm(name: &str) -> &str {
     name.strip_prefix("Standard_").unwrap_or(name)
 }
 
-/// `Premium auto`.
+/// `premium auto`, or `premium+standard` of pools of several levels.
 pub(super) fn level(design: &Design) -> String {
-    format!("{} {}", design.level, design.qos.name())
+    match &design.levels()[..] {
+        [_] | [] => format!("{} {}", design.level, design.qos.name()),
+        several => {
+            let mut names: Vec<&str> = several.iter().map(|(level, _)| level.name()).collect();
+            names.dedup();
+            names.join("+")
+        }
+    }
 }
 
 /// `2 regular`.
@@ -63,13 +98,23 @@ pub(super) fn volumes(design: &Design) -> String {
 
 /// What a design is, in a line.
 pub(super) fn name(design: &Design) -> String {
-    let size = Bytes::gib(design.pool_gib());
+    let of_level = |(level, qos): &(ServiceLevel, QosType)| {
+        let pools = design.pools.iter().filter(|pool| (pool.level, pool.qos) == (*level, *qos));
+        let count = match pools.clone().count() {
+            1 => String::new(),
+            several => format!(" in {several} pools"),
+        };
+        let size = Bytes::gib(pools.map(|pool| pool.size_gib).sum());
+        format!("{size} {level}{count}, {} QoS", qos.name())
+    };
+    let pools: Vec<String> = design.levels().iter().map(of_level).collect();
+    let pools = pools.join(" + ");
     let volumes = counted(design.volume_count(), &format!("{} volume", design.kind.name()));
     let hosts = match &design.hosts {
         Some(hosts) => format!(", {} x {}", hosts.count, short_vm(&hosts.vm)),
         None => String::new(),
     };
-    format!("{size} {}, {} QoS, {volumes}{hosts}", design.level, design.qos.name())
+    format!("{pools}, {volumes}{hosts}")
 }
 
 /// `premium, auto QoS`.
@@ -135,33 +180,47 @@ pub(super) fn marks<'a>(mut designs: impl Iterator<Item = &'a Design>) -> Option
     designs.any(|design| design.doubtful || design.response.is_some()).then(|| words.to_owned())
 }
 
+/// How hosts are and how they reach the volumes.
+fn hosts(hosts: &Hosts) -> String {
+    let (processors, path) = match hosts.attached {
+        Protocol::Datastores => ("cores", "datastore"),
+        Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => ("vCPU", "endpoint"),
+    };
+    let outstanding = match hosts.outstanding {
+        Some(count) => format!(", {} operations outstanding on each", thousands(count)),
+        None => String::new(),
+    };
+    format!(
+        "{} x {} ({} {processors}) with {} to each of {}{outstanding}",
+        hosts.count,
+        hosts.vm,
+        hosts.vcpu,
+        counted(hosts.connections, "connection"),
+        counted(hosts.paths, path),
+    )
+}
+
 /// A design in points.
-pub(super) fn facts(design: &Design) -> Vec<String> {
+pub(super) fn facts(need: &Need, design: &Design) -> Vec<String> {
     let mut points = Vec::new();
     let items = design.cost.items.iter().map(|(item, amount)| format!("{} {amount}", item.name()));
     let items: Vec<String> = items.collect();
     points.push(format!("{} a month: {}", design.cost.month(), items.join(", ")));
     points.extend(design.cost.unknown.iter().map(|what| format!("not in it: {what}")));
-    if let Some(hosts) = &design.hosts {
-        let outstanding = match design.outstanding_each() {
-            Some(count) => format!(", {} operations outstanding on each", thousands(count)),
+    points.extend(design.hosts.as_ref().map(hosts));
+    if let Some(response) = &design.response {
+        let headroom = match need.response_time_ns {
+            Some(wanted) => {
+                let left = 1.0 - response.mean_ns / wanted as f64;
+                format!("; {:.0} % less than the {} wanted", left * 100.0, Nanos(wanted as f64))
+            }
             None => String::new(),
         };
         points.push(format!(
-            "{} x {} ({} vCPU) with {} to each of {}{outstanding}",
-            hosts.count,
-            hosts.vm,
-            hosts.vcpu,
-            counted(hosts.connections, "connection"),
-            counted(hosts.endpoints, "endpoint"),
-        ));
-    }
-    if let Some(response) = &design.response {
-        points.push(format!(
             "mean response time at that throughput, as the model expects it: {}, with {} \
-             operations outstanding",
+             operations outstanding{headroom}",
             Nanos(response.mean_ns),
-            thousands(response.outstanding.round() as u64)
+            thousands(response.outstanding.ceil() as u64)
         ));
     }
     let decides = design.decides.name();
@@ -190,11 +249,16 @@ pub(super) fn amounts(one: &Use) -> (String, String, String) {
 
 /// Which constraint, and by how much.
 pub(super) fn shortfall(one: &Shortfall) -> String {
-    format!(
-        "{}: {} (short by {}; tried: {})",
-        one.constraint.name(),
-        one.text,
-        permille(one.lack_permille().max(1)),
-        one.tried
-    )
+    let by = match one.constraint {
+        // A time is too long where a rate is too small.
+        Constraint::ResponseTime => {
+            let over = u128::from(one.wanted.saturating_sub(one.most)) * 1000;
+            match u64::try_from(over / u128::from(one.most.max(1))) {
+                Ok(over) if over <= LONGER_MAX => format!("too long by {}", permille(over.max(1))),
+                _ => "too long".to_owned(),
+            }
+        }
+        _ => format!("short by {}", permille(one.lack_permille().max(1))),
+    };
+    format!("{}: {} ({by}; tried: {})", one.constraint.name(), one.text, one.tried)
 }

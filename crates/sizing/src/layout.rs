@@ -1,0 +1,123 @@
+//! How parts of the data are laid out over several pools, which may be of several levels.
+//!
+//! Pools do not touch each other, so the cheapest layout with so many pools is the cheapest way to
+//! divide the parts into so many groups, each in the pool that is cheapest for it: found exactly,
+//! over all subsets of the parts.
+
+use cloud::price::{StoragePrices, Usd};
+use cloud::service_level::{QosType, VolumeKind};
+
+use crate::capability::Abilities;
+use crate::cost;
+use crate::design::Decides;
+use crate::facts::Facts;
+use crate::need::Need;
+use crate::storage::{self, Choice, Storage};
+
+/// With more parts than this all of them share a level: subsets double with every part.
+const PARTS_MAX: usize = 6;
+
+/// The cheapest layouts with several pools, one for each number of groups of parts.
+///
+/// * `choices` - what a pool may be, all of one kind of volume, spare and number of volumes
+pub(crate) fn divided(
+    need: &Need,
+    choices: &[Choice],
+    abilities: &Abilities,
+    facts: &Facts,
+) -> Vec<Storage> {
+    let parts = need.parts.len();
+    let Some(prices) = facts.prices.storage(&need.region) else { return Vec::new() };
+    if !(2..=PARTS_MAX).contains(&parts) {
+        return Vec::new();
+    }
+    let whole: usize = (1 << parts) - 1;
+    let alone: Vec<Option<(Usd, Storage)>> = (0..=whole)
+        .map(|group| cheapest_pool(need, group, choices, abilities, facts, prices))
+        .collect();
+    // best[k][set]: the cheapest division of `set` into k groups, with the group that holds its
+    // first part.
+    let mut best: Vec<Vec<Option<(Usd, usize)>>> = vec![vec![None; whole + 1]; parts + 1];
+    best[0][0] = Some((Usd::ZERO, 0));
+    for count in 1..=parts {
+        for set in 1..=whole {
+            let first = set & set.wrapping_neg();
+            let groups = (1..=set).filter(|group| group & !set == 0 && group & first != 0);
+            let all = groups.filter_map(|group| {
+                let (pool, _) = alone[group].as_ref()?;
+                let (rest, _) = best[count - 1][set & !group]?;
+                Some((*pool + rest, group))
+            });
+            best[count][set] = all.min();
+        }
+    }
+    let found = (2..=parts).filter_map(|count| {
+        best[count][whole]?;
+        let (mut set, mut groups) = (whole, Vec::new());
+        for count in (1..=count).rev() {
+            let (_, group) = best[count][set]?;
+            groups.push(alone[group].as_ref()?.1.clone());
+            set &= !group;
+        }
+        Some(joined(groups))
+    });
+    found.collect()
+}
+
+/// The cheapest storage of one choice for the parts whose bits are set.
+fn cheapest_pool(
+    need: &Need,
+    group: usize,
+    choices: &[Choice],
+    abilities: &Abilities,
+    facts: &Facts,
+    prices: &StoragePrices,
+) -> Option<(Usd, Storage)> {
+    let places: Vec<usize> =
+        (0..need.parts.len()).filter(|part| (group >> part) & 1 == 1).collect();
+    if places.is_empty() {
+        return None;
+    }
+    let build = |choice: &Choice| {
+        let storage = storage::build_for(need, &places, choice, abilities, &facts.catalog).ok()?;
+        let hour = storage
+            .pools
+            .iter()
+            .map(|pool| cost::capacity(pool, prices, 1) + cost::throughput(pool, facts, prices, 1));
+        // What the cool tier saves differs between levels and is left out of this choice.
+        Some((hour.sum::<Usd>(), storage))
+    };
+    let in_order = |choice: &Choice| (choice.level, choice.qos != QosType::Auto);
+    let all = choices.iter().filter_map(|choice| Some((in_order(choice), build(choice)?)));
+    let cheapest = all.min_by_key(|(order, (hour, _))| (*hour, *order));
+    cheapest.map(|(_, found)| found)
+}
+
+fn joined(groups: Vec<Storage>) -> Storage {
+    let decides = match groups.iter().any(|one| one.decides == Decides::Throughput) {
+        true => Decides::Throughput,
+        false => groups.iter().map(|one| one.decides).next().unwrap_or(Decides::Minimum),
+    };
+    let mut reasons = Vec::new();
+    let mut pools = Vec::new();
+    let choice = groups[0].choice;
+    for group in groups {
+        pools.extend(group.pools);
+        reasons.extend(group.reasons);
+    }
+    reasons.dedup();
+    Storage { choice, pools, decides, reasons }
+}
+
+/// The kinds of volume and spare shares for which layouts are looked for, with their choices.
+pub(crate) fn groups(choices: &[Choice]) -> Vec<(VolumeKind, Vec<Choice>)> {
+    let mut groups: Vec<((VolumeKind, u64), Vec<Choice>)> = Vec::new();
+    for choice in choices.iter().filter(|c| c.more_volumes == 0 && c.pools == 1) {
+        let key = (choice.kind, choice.spare_permille);
+        match groups.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, group)) => group.push(*choice),
+            None => groups.push((key, vec![*choice])),
+        }
+    }
+    groups.into_iter().map(|((kind, _), group)| (kind, group)).collect()
+}

@@ -1,0 +1,199 @@
+//! How hosts reach volumes: what is outstanding, slots, sessions, Multichannel, datastores, and the
+//! settings of each.
+
+use std::sync::LazyLock;
+
+use cloud::figure::Access;
+use cloud::service_level::{ServiceLevel, VolumeKind};
+use cloud::throughput::KibPerSec;
+use sizing::design::{Design, Resource};
+use sizing::facts::Facts;
+use sizing::hosts::Hosts;
+use sizing::need::{Charges, Demand, Need, NeedError, Part, Protocol};
+use sizing::solve::{Verdict, solve};
+
+static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
+
+fn need(demand: Demand, protocol: Protocol) -> Need {
+    Need {
+        parts: vec![Part { name: "data".to_owned(), capacity_gib: 4096, demands: vec![demand] }],
+        growth_permille: 0,
+        headroom_permille: 0,
+        response_time_ns: None,
+        region: "eastus".to_owned(),
+        protocol,
+        hosts: None,
+        vm: (protocol != Protocol::Datastores).then(|| "D16s_v5".to_owned()),
+        levels: vec![ServiceLevel::Ultra],
+        previews: false,
+        hours_per_month: 730,
+        charges: Charges::default(),
+    }
+}
+
+fn in_order(mib: u64, transfer_bytes: u64) -> Demand {
+    let throughput = KibPerSec::new(mib << 10);
+    Demand { throughput, transfer_bytes, read_permille: 1000, access: Access::Sequential }
+}
+
+fn front(need: &Need) -> Vec<Design> {
+    match solve(need, &FACTS).expect("a need") {
+        Verdict::Feasible { designs, .. } => designs,
+        Verdict::Infeasible(why) => panic!("{why:?}"),
+    }
+}
+
+fn hosts(design: &Design) -> &Hosts {
+    design.hosts.as_ref().expect("something is moved")
+}
+
+fn slots_used(design: &Design) -> Option<(u64, u64)> {
+    let one = design.uses.iter().find(|one| one.resource == Resource::Slots)?;
+    Some((one.used, one.limit))
+}
+
+#[test]
+fn slots_and_outstanding_follow_from_the_response_time_that_the_model_expects() {
+    let wanted = Demand::of_rate(120_000, 8192, 700);
+    for design in front(&need(wanted, Protocol::Nfs3)) {
+        let response = design.response.expect("the model reaches it");
+        // Little's law at the rate that counts as reached.
+        let by_law = 0.97 * 120_000.0 * response.mean_ns / 1e9;
+        assert!((response.outstanding / by_law - 1.0).abs() < 0.01, "{response:?}");
+        let hosts = hosts(&design);
+        let each = (response.outstanding / f64::from(hosts.count)).ceil() as u64;
+        assert_eq!(hosts.outstanding, Some(each));
+        let slots = hosts.connections_total() * 128;
+        assert_eq!(slots_used(&design), Some((response.requests.ceil() as u64, slots)));
+        let said =
+            design.reasons.iter().find(|r| r.text.starts_with("Little's law: 116,400 ops/s"));
+        assert!(said.is_some(), "{:#?}", design.reasons);
+    }
+}
+
+#[test]
+fn an_operation_of_several_calls_takes_several_slots() {
+    let large = front(&need(in_order(900, 1 << 20), Protocol::Nfs3));
+    let response = large[0].response.expect("the model reaches it");
+    assert!((response.requests / response.outstanding - 4.0).abs() < 1e-9);
+}
+
+#[test]
+fn more_is_outstanding_near_a_limit_than_far_from_it() {
+    let designs = front(&need(Demand::of_rate(120_000, 8192, 700), Protocol::Nfs3));
+    let tight = designs.first().and_then(|d| d.response).expect("a response time");
+    let spare = designs.iter().max_by_key(|d| d.spare_permille()).and_then(|d| d.response);
+    assert!(spare.expect("a response time").outstanding < tight.outstanding);
+}
+
+#[test]
+fn a_session_of_nfs_4_1_has_180_slots_however_many_connections_share_it() {
+    // One large host, with more outstanding than a session has slots for.
+    let large = |protocol| {
+        let vm = Some("E104ids_v5".to_owned());
+        Need { hosts: Some(1), vm, ..need(Demand::of_rate(250_000, 4096, 1000), protocol) }
+    };
+    let fits = |design: &Design| {
+        slots_used(design).expect("slots are counted").0 <= 180 * hosts(design).paths
+    };
+    assert!(!front(&large(Protocol::Nfs3)).iter().all(fits));
+    assert!(front(&large(Protocol::Nfs41)).iter().all(fits));
+    let wanted = Demand::of_rate(250_000, 4096, 1000);
+    for design in front(&need(wanted, Protocol::Nfs41)) {
+        let hosts = hosts(&design);
+        let (used, limit) = slots_used(&design).expect("slots are counted");
+        assert!(used <= limit);
+        let each = (hosts.connections * 128).min(180);
+        assert_eq!(limit, u64::from(hosts.count) * hosts.paths * each);
+        let mut rows = design.reasons.iter().flat_map(|reason| &reason.rows);
+        assert!(rows.any(|row| row.row == "limit slots_per_nfs41_session_max"));
+        let commands = design.settings.commands();
+        assert!(commands.iter().any(|c| c.contains("max_session_slots=180")), "{commands:?}");
+        let options = design.settings.mount_options.as_ref().expect("a mount");
+        assert!(options.contains("vers=4.1"), "{options}");
+    }
+}
+
+#[test]
+fn smb_has_connections_of_multichannel_and_no_slots() {
+    for design in front(&need(in_order(900, 64 << 10), Protocol::Smb)) {
+        let hosts = hosts(&design);
+        assert!([4, 16].contains(&hosts.connections), "{hosts:?}");
+        assert_eq!((hosts.slots, slots_used(&design)), (None, None));
+        let commands = design.settings.commands();
+        assert!(commands[0].ends_with(&hosts.connections.to_string()), "{commands:?}");
+        assert!(commands[1].starts_with("New-SmbMapping"), "{commands:?}");
+        assert_eq!(design.settings.mount_options, None);
+    }
+}
+
+#[test]
+fn every_host_has_one_connection_to_every_datastore() {
+    // Published: 195,000 operations per second of four hosts with one datastore, 530,000 with four.
+    let random = |ops| Need {
+        hosts: Some(4),
+        ..need(Demand::of_rate(ops, 8192, 1000), Protocol::Datastores)
+    };
+    let fewest = |ops| {
+        let designs = front(&random(ops));
+        for design in &designs {
+            let hosts = hosts(design);
+            assert_eq!((hosts.connections, hosts.paths), (1, design.volume_count()));
+            assert_eq!(hosts.connections_total(), 4 * design.volume_count());
+            assert_eq!(hosts.vm, "AV36");
+            assert_eq!(design.kind, VolumeKind::Regular);
+            assert!(design.cost.unknown.iter().any(|one| one.contains("no price of AV36")));
+            let is_few = design.volume_count() < 4;
+            let notes = design.notes.iter().any(|note| note.contains("at least 4 datastores"));
+            assert_eq!(is_few, notes, "{:?}", design.notes);
+        }
+        designs.iter().map(Design::volume_count).min().expect("a design")
+    };
+    assert!(fewest(150_000) <= 2, "{}", fewest(150_000));
+    assert!(fewest(400_000) > fewest(150_000), "{}", fewest(400_000));
+    let few = Need { hosts: Some(2), ..random(1000) };
+    let Ok(Verdict::Infeasible(why)) = solve(&few, &FACTS) else { panic!("a cluster has three") };
+    assert!(why.shortfalls[0].text.contains("at least 3"), "{:?}", why.shortfalls);
+    let unknown = Need { vm: Some("D16s_v5".to_owned()), ..random(1000) };
+    assert!(matches!(solve(&unknown, &FACTS), Err(NeedError::UnknownVm { .. })));
+}
+
+#[test]
+fn read_ahead_is_set_where_something_is_read_in_order() {
+    let reads = &front(&need(in_order(400, 64 << 10), Protocol::Nfs3))[0];
+    assert_eq!(
+        reads.settings.after,
+        ["echo 15360 > /sys/class/bdi/$(mountpoint -d /MOUNT)/read_ahead_kb"]
+    );
+    let rows = reads.settings.reasons.iter().flat_map(|reason| &reason.rows);
+    assert!(rows.clone().any(|row| row.row == "setting read_ahead_wanted"));
+    let random = &front(&need(Demand::of_rate(10_000, 8192, 1000), Protocol::Nfs3))[0];
+    assert!(random.settings.after.is_empty());
+}
+
+#[test]
+fn a_response_time_that_few_connections_miss_is_met_with_more() {
+    let wanted = Demand::of_rate(60_000, 8192, 700);
+    let any = front(&need(wanted, Protocol::Nfs3));
+    let slowest = any.iter().filter_map(|d| d.response).map(|r| r.mean_ns).fold(0.0, f64::max);
+    let within = (slowest * 0.8) as u64;
+    let fast = Need { response_time_ns: Some(within), ..need(wanted, Protocol::Nfs3) };
+    if let Ok(Verdict::Feasible { designs, of_each }) = solve(&fast, &FACTS) {
+        for design in designs.iter().chain(&of_each) {
+            let mean_ns = design.response.expect("the model reaches it").mean_ns;
+            assert!(mean_ns <= within as f64, "{mean_ns} ns for {within}");
+        }
+    }
+}
+
+#[test]
+fn what_less_would_lose_is_said_with_amounts() {
+    let wanted = Demand { read_permille: 0, ..in_order(2200, 64 << 10) };
+    let designs = front(&need(wanted, Protocol::Nfs3));
+    let first = &designs[0].cheaper;
+    assert!(first.contains("short") || first.contains("no smaller pool"), "{first}");
+    assert!(first.contains(" hosts: ") && first.contains("of 2200 MiB/s by "), "{first}");
+    for design in &designs[1..] {
+        assert!(design.cheaper.starts_with("the next cheaper saves $"), "{}", design.cheaper);
+    }
+}
