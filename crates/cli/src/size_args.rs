@@ -64,7 +64,8 @@ pub(crate) struct SizeArguments {
     pub(crate) transfer_size: Option<u64>,
 
     /// Share of reads; the rest are writes, which the hosts' egress bounds.
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "100%", help_heading = NEED)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true,
+          default_value = "100%", help_heading = NEED)]
     pub(crate) read: Percent,
 
     /// The mean response time that is wanted: 2ms.
@@ -137,7 +138,8 @@ pub(crate) struct SizeArguments {
     /// The share of every throughput that is bought and left unused: 20%.
     ///
     /// 950 MiB/s with 20% of headroom are 950 / 0.8 = 1,187.5 MiB/s to be bought.
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "0%", help_heading = NEED)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true,
+          default_value = "0%", help_heading = NEED)]
     pub(crate) headroom: Percent,
 
     /// The region, as Azure names it.
@@ -178,15 +180,18 @@ pub(crate) struct SizeArguments {
     /// The share of the traffic that crosses from one peered network into another: 100%.
     ///
     /// Every byte is paid on its way out of one and into the other.
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "0%", help_heading = PRICE)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true,
+          default_value = "0%", help_heading = PRICE)]
     pub(crate) peered: Percent,
 
     /// The mean throughput over the month as a share of the wanted, for what is paid by traffic.
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "100%", help_heading = PRICE)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true,
+          default_value = "100%", help_heading = PRICE)]
     pub(crate) mean: Percent,
 
     /// The share of the capacity that lies in the cool tier: 60%.
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "0%", help_heading = PRICE)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true,
+          default_value = "0%", help_heading = PRICE)]
     pub(crate) cool: Percent,
 
     /// The share of what lies in the cool tier that is read or written in a month: 20%.
