@@ -1,0 +1,393 @@
+//! Every frame comes back as it was written, and foreign ones are refused.
+
+use metrics::connection::ConnectionInterval;
+use metrics::histogram::{BUCKETS, Counts};
+use metrics::interval::{KindInterval, StreamInterval, WorkerInterval};
+use metrics::warning::Figure;
+use metrics::wire::{WireInterval, WirePlace};
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use workload::connection::{CallCounters, Endpoint, TcpState};
+use workload::outcome::ErrorKind;
+
+use super::*;
+use crate::codec::put_f64;
+
+fn any_counts() -> impl Strategy<Value = Counts> {
+    let buckets = btree_map(0..BUCKETS as u32, any::<u64>(), 0..20);
+    (buckets, any::<u64>(), any::<u128>(), any::<u64>(), any::<u64>()).prop_map(
+        |(buckets, over_range, sum_ns, min_ns, max_ns)| Counts {
+            buckets: buckets.into_iter().collect(),
+            over_range,
+            sum_ns,
+            min_ns,
+            max_ns,
+        },
+    )
+}
+
+fn any_kind() -> impl Strategy<Value = KindInterval> {
+    let failed = any::<[u64; ErrorKind::COUNT]>();
+    (any::<u64>(), any::<u64>(), failed, any_counts(), proptest::option::of(any_counts())).prop_map(
+        |(completed, bytes, failed, service, response)| KindInterval {
+            completed,
+            bytes,
+            failed,
+            response: response.unwrap_or_else(|| service.clone()),
+            service,
+        },
+    )
+}
+
+fn any_stream() -> impl Strategy<Value = StreamInterval> {
+    let used = prop_oneof![Just(KindInterval::default()), any_kind()];
+    let kinds = (used, any_kind(), Just(KindInterval::default()));
+    (any::<[u64; 4]>(), any::<[u128; 2]>(), kinds).prop_map(|(counts, times, kinds)| {
+        StreamInterval {
+            issued: counts[0],
+            outstanding_start: counts[1],
+            outstanding_end: counts[2],
+            outstanding_time_ns: times[0],
+            backlog_end: counts[3],
+            backlog_time_ns: times[1],
+            kinds: kinds.into(),
+        }
+    })
+}
+
+fn any_endpoint() -> impl Strategy<Value = Endpoint> {
+    prop_oneof![
+        any::<([u8; 4], u16)>().prop_map(|(octets, port)| Endpoint::v4(octets, port)),
+        any::<([u8; 16], u16)>().prop_map(|(octets, port)| Endpoint::v6(octets, port)),
+    ]
+}
+
+fn any_connection() -> impl Strategy<Value = ConnectionInterval> {
+    let numbers = any::<([u32; 3], [u64; 9], [u64; 5], u128)>();
+    let tcp = proptest::option::of(any::<[u64; 3]>());
+    (numbers, any_endpoint(), any_endpoint(), tcp).prop_map(
+        |((place, calls, counts, outstanding_time_ns), local, remote, tcp)| {
+            let kind = |at: usize| CallCounters {
+                operations: calls[at],
+                calls: calls[at + 1],
+                bytes: calls[at + 2],
+            };
+            ConnectionInterval {
+                stream: place[0],
+                lane: place[1],
+                number: place[2],
+                local,
+                remote,
+                kinds: [kind(0), kind(3), kind(6)],
+                outstanding_end: counts[0],
+                outstanding_time_ns,
+                span_ns: counts[1],
+                reconnects: counts[2],
+                replays: counts[3],
+                retries: counts[4],
+                tcp: tcp.map(|[rtt_ns, rtt_deviation_ns, retransmits]| TcpState {
+                    rtt_ns,
+                    rtt_deviation_ns,
+                    retransmits,
+                }),
+            }
+        },
+    )
+}
+
+fn any_interval() -> impl Strategy<Value = Interval> {
+    let worker = any::<(u32, u32, u64)>();
+    let worker = worker.prop_map(|(stream, lane, cpu_ns)| WorkerInterval { stream, lane, cpu_ns });
+    let wire = (0..4usize, any::<[u64; 2]>()).prop_map(|(place, bytes)| WireInterval {
+        place: WirePlace::ALL[place],
+        received_bytes: bytes[0],
+        sent_bytes: bytes[1],
+    });
+    let streams = vec(any_stream(), 0..3);
+    let parts = (streams, vec(worker, 0..5), vec(any_connection(), 0..4), vec(wire, 0..3));
+    (0..u32::MAX, any::<[u64; 4]>(), parts).prop_map(
+        |(index, times, (streams, workers, connections, wire))| Interval {
+            index,
+            start_ns: times[0].min(times[1]),
+            end_ns: times[0].max(times[1]),
+            process_user_ns: times[2],
+            process_system_ns: times[3],
+            streams,
+            workers,
+            connections,
+            wire,
+        },
+    )
+}
+
+/// Numbers that are equal to themselves.
+fn any_number() -> impl Strategy<Value = f64> {
+    prop_oneof![any::<f64>().prop_filter("a NaN is not equal to itself", |x| !x.is_nan())]
+}
+
+fn any_warning() -> impl Strategy<Value = Warning> {
+    let errors = vec(any::<(String, String, u64)>(), 0..4);
+    let parts = (0..23u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
+    (parts, any::<String>()).prop_map(|((which, a, b, c, d, errors), text)| match which {
+        0 => Warning::GeneratorBusy { busy: a },
+        1 => Warning::ScheduleDelayHigh { delay_mean_ns: a, service_mean_ns: b },
+        2 => Warning::Overloaded { offered_rate: a, achieved_rate: b, backlog: c },
+        3 => Warning::NotSteady { figure: Figure::AchievedRate, drift: a },
+        4 => Warning::WindowTooShort { intervals: c as u32 },
+        5 => Warning::FewSamplesForPercentile { percentile: a, samples_above: c },
+        6 => Warning::LittleMismatch { outstanding_mean: a, expected: b },
+        7 => Warning::WorkingSetFitsCache { working_set_bytes: c, memory_bytes: d },
+        8 => Warning::ErrorsSeen { errors },
+        9 => {
+            Warning::RepeatsDisagree { spread: a, chance: (b >= 0.0).then_some(b), repeat: Some(7) }
+        }
+        10 => Warning::HostNoisy { steal: a },
+        11 => Warning::EndedEarly { reason: text },
+        12 => Warning::NotSteady { figure: Figure::ResponseTime, drift: a },
+        14 => Warning::ConnectionsUneven { least: a, most: b, spread: a },
+        15 => Warning::ConnectionReestablished { connections: c, reconnects: d, replays: c },
+        13 => Warning::ProcessorsBusy { used: a, processors: c as u32 },
+        16 => Warning::RepeatsDisagree { spread: a, chance: None, repeat: None },
+        17 => Warning::OutlierRepeat { repeat: c as u32 / 2, rate: a, others_mean: b },
+        18 => Warning::RoundsDiffer { figure: Figure::AchievedRate, excursion: a, slope: b },
+        19 => Warning::WarmUpTooShort {
+            figure: Figure::ResponseTime,
+            planned_ns: c,
+            cut_ns: d,
+            no_end: c > d,
+            bias: a,
+        },
+        20 => Warning::OutlierIntervals {
+            outliers: c as u32,
+            intervals: d as u32,
+            figure: Figure::ResponseTime,
+            start_ns: c,
+            value: a,
+            median: b,
+        },
+        21 => Warning::ServedFromCache {
+            is_read: c > d,
+            place: WirePlace::ALL[(c % 4) as usize],
+            counted_bytes: c,
+            wire_bytes: d,
+        },
+        _ => Warning::NotStorage { filesystem: text },
+    })
+}
+
+fn any_outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        Just(Outcome::Done),
+        Just(Outcome::Interrupted),
+        Just(Outcome::Aborted),
+        any::<String>().prop_map(|reason| Outcome::Failed { reason }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_interval_comes_back(run_index: u32, interval in any_interval()) {
+        let mut payload = Vec::new();
+        interval::encode(run_index, &interval, &mut payload);
+        prop_assert_eq!(Frame::run_of_interval(&payload), Ok(run_index));
+        let frame = Frame::decode(INTERVAL, &payload);
+        prop_assert_eq!(frame, Ok(Frame::Interval { run_index, interval }));
+    }
+
+    #[test]
+    fn any_warning_comes_back(run_index: Option<u32>, warning in any_warning()) {
+        let mut payload = Vec::new();
+        encode_warning(run_index, &warning, &mut payload);
+        let frame = Frame::decode(WARNING, &payload);
+        prop_assert_eq!(frame, Ok(Frame::Warning { run_index, warning }));
+    }
+
+    #[test]
+    fn any_outcome_comes_back(run_index: u32, outcome in any_outcome()) {
+        let mut payload = Vec::new();
+        encode_run_finished(run_index, &outcome, &mut payload);
+        let frame = Frame::decode(RUN_FINISHED, &payload);
+        prop_assert_eq!(frame, Ok(Frame::RunFinished { run_index, outcome: outcome.clone() }));
+        payload.clear();
+        encode_outcome(&outcome, &mut payload);
+        prop_assert_eq!(Frame::decode(FINISHED, &payload), Ok(Frame::Finished(outcome)));
+    }
+
+    #[test]
+    fn any_witness_comes_back(run_index: u32, calls: [u64; 3], numbers: [u64; 4]) {
+        let [failed, read_bytes, written_bytes, outstanding_max] = numbers;
+        let counts =
+            WitnessCounts { calls, failed, read_bytes, written_bytes, outstanding_max };
+        let mut payload = Vec::new();
+        encode_witnessed(run_index, &counts, &mut payload);
+        let frame = Frame::decode(WITNESSED, &payload);
+        prop_assert_eq!(frame, Ok(Frame::Witnessed { run_index, counts }));
+    }
+
+    #[test]
+    fn any_preparation_comes_back(stream: String, written_bytes: u64, took_ns: u64) {
+        let prepared = Prepared { stream, written_bytes, took_ns };
+        let mut payload = Vec::new();
+        encode_prepared(&prepared, &mut payload);
+        prop_assert_eq!(Frame::decode(PREPARED, &payload), Ok(Frame::Prepared(prepared)));
+    }
+
+    #[test]
+    fn foreign_payloads_are_refused_without_a_panic(kind: u8, payload: Vec<u8>) {
+        let _refused_or_read = Frame::decode(kind, &payload);
+    }
+}
+
+#[test]
+fn every_engine_comes_back() {
+    for engine in [EngineChoice::Auto, EngineChoice::IoUring, EngineChoice::Psync] {
+        let used = EngineUsed { engine, reason: "forced by `--engine`".to_owned() };
+        let mut payload = Vec::new();
+        encode_engine(&used, &mut payload);
+        assert_eq!(Frame::decode(ENGINE, &payload), Ok(Frame::Engine(used)));
+    }
+}
+
+/// The payload of an interval with one stream whose reads have these service times.
+fn with_buckets(buckets: Vec<(u32, u64)>) -> Vec<u8> {
+    let mut stream = StreamInterval::default();
+    stream.kinds[0].service = Counts { buckets, ..Counts::default() };
+    let mut payload = Vec::new();
+    let interval = Interval { streams: vec![stream], ..Interval::default() };
+    interval::encode(0, &interval, &mut payload);
+    payload
+}
+
+#[test]
+fn buckets_that_do_not_exist_or_do_not_ascend_are_refused() {
+    let last = BUCKETS as u32 - 1;
+    assert!(Frame::decode(INTERVAL, &with_buckets(vec![(0, 1), (last, 1)])).is_ok());
+    for buckets in [
+        vec![(last + 1, 1)],
+        vec![(u32::MAX, 1)],
+        vec![(5, 1), (5, 1)],
+        // The distance backwards wraps around.
+        vec![(5, 1), (4, 1)],
+    ] {
+        let refused = Frame::decode(INTERVAL, &with_buckets(buckets.clone()));
+        assert!(refused.is_err(), "{buckets:?}");
+    }
+}
+
+#[test]
+fn an_interval_that_ends_before_it_begins_is_refused() {
+    let decode = |index: u32, start_ns: u64, end_ns: u64| {
+        let mut payload = Vec::new();
+        let interval = Interval { index, start_ns, end_ns, ..Interval::default() };
+        interval::encode(0, &interval, &mut payload);
+        Frame::decode(INTERVAL, &payload)
+    };
+    assert!(decode(0, 7, 7).is_ok());
+    assert!(decode(0, 8, 7).is_err());
+    assert!(decode(u32::MAX, 7, 8).is_err(), "no interval can follow it");
+}
+
+#[test]
+fn sums_over_all_intervals_that_overflow_are_refused() {
+    let with = |bytes: u64, sum_ns: u128| {
+        let mut stream = StreamInterval::default();
+        stream.kinds[1].bytes = bytes;
+        stream.kinds[1].response.sum_ns = sum_ns;
+        Interval { streams: vec![stream], ..Interval::default() }
+    };
+    let mut sums = interval::Sums::default();
+    assert_eq!(sums.add(&with(u64::MAX - 1, u128::MAX - 1)), Ok(()));
+    assert_eq!(sums.add(&with(1, 1)), Ok(()));
+    assert!(sums.add(&with(1, 0)).is_err());
+    assert!(sums.add(&with(0, 1)).is_err());
+}
+
+#[test]
+fn a_run_that_could_not_be_done_is_refused() {
+    let stream = r#"{"name":"a","read_permille":1000,
+        "transfer_sizes":[{"size_bytes":8192,"weight":1}],"access_pattern":"uniform",
+        "working_set":{"files":1,"file_size_bytes":8192,"area_bytes":8192},
+        "queue_depth":4294967295,"workers":WORKERS,"arrival":{"closed":{"think_time_ns":0}},
+        "direct":true,"dsync":false,"fsync_every_writes":null,
+        "data":{"compressible_permille":0,"duplicate_permille":0}}"#;
+    let decode = |streams: &[&str], measure_ns: u64, interval_ns: u64| {
+        let json = format!(
+            r#"{{"index":0,"variant":"v","parameters":[],"repeat":0,"seed":1,"streams":[{}],
+            "phases":{{"warm_up_ns":1,"measure_ns":{measure_ns},"interval_ns":{interval_ns}}},
+            "tolerated_errors":0,"operation_deadline_ns":1}}"#,
+            streams.join(",")
+        );
+        decode_run(&json)
+    };
+    let one = stream.replace("WORKERS", "1");
+    let many = stream.replace("WORKERS", "4294967295");
+    assert!(decode(&[&one], 10, 1).is_ok(), "{:?}", decode(&[&one], 10, 1));
+    assert!(decode(&[&one], 10, 0).is_err(), "intervals of no length");
+    assert!(decode(&[&one], u64::MAX, 1).is_err(), "phases beyond the end of time");
+    assert!(decode(&[], 10, 1).is_err(), "no streams");
+    assert!(decode(&[&many, &many], 10, 1).is_err(), "more workers than can be counted");
+}
+
+#[test]
+fn a_drift_stored_before_figures_had_names_is_the_achieved_rates() {
+    let mut payload = vec![0, 3];
+    put_f64(&mut payload, 0.25);
+    let warning = Warning::NotSteady { figure: Figure::AchievedRate, drift: 0.25 };
+    let frame = Frame::Warning { run_index: None, warning };
+    assert_eq!(Frame::decode(WARNING, &payload), Ok(frame));
+}
+
+#[test]
+fn an_interval_that_is_cut_or_too_long_is_refused() {
+    let mut payload = Vec::new();
+    interval::encode(3, &Interval::default(), &mut payload);
+    for length in 0..payload.len() {
+        assert!(Frame::decode(INTERVAL, &payload[..length]).is_err(), "{length}");
+    }
+    payload.push(0);
+    assert!(Frame::decode(INTERVAL, &payload).is_err());
+}
+
+#[test]
+fn an_interval_of_before_there_were_connections_is_read_and_one_without_is_written_so() {
+    let mut payload = Vec::new();
+    let connection = ConnectionInterval { span_ns: 7, ..ConnectionInterval::default() };
+    let with = Interval { connections: vec![connection], ..Interval::default() };
+    interval::encode(3, &with, &mut payload);
+    let mut before = Vec::new();
+    interval::encode(3, &Interval::default(), &mut before);
+    assert_eq!(before.len(), 8, "run, index, four times, no workers, no streams");
+    assert!(payload.starts_with(&before));
+    let frame = Frame::Interval { run_index: 3, interval: Interval::default() };
+    assert_eq!(Frame::decode(INTERVAL, &before), Ok(frame));
+    for length in before.len() + 1..payload.len() {
+        assert!(Frame::decode(INTERVAL, &payload[..length]).is_err(), "{length}");
+    }
+}
+
+#[test]
+fn response_times_of_a_closed_loop_are_stored_once() {
+    let service = Counts {
+        buckets: (5000..5300).map(|bucket| (bucket, 7)).collect(),
+        sum_ns: 1,
+        ..Counts::default()
+    };
+    let size = |response: &Counts| {
+        let mut interval = Interval::default();
+        let mut stream = StreamInterval::default();
+        stream.kinds[0] = KindInterval {
+            completed: 2100,
+            service: service.clone(),
+            response: response.clone(),
+            ..KindInterval::default()
+        };
+        interval.streams.push(stream);
+        let mut payload = Vec::new();
+        interval::encode(0, &interval, &mut payload);
+        payload.len()
+    };
+    let mut other = service.clone();
+    other.sum_ns += 1;
+    assert!(size(&service) < 700, "{}", size(&service));
+    assert!(size(&other) > 1200, "{}", size(&other));
+}
