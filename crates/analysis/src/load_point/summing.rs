@@ -1,0 +1,305 @@
+//! Summaries of a window: sums over its intervals as estimates, whose uncertainty is that of the
+//! intervals or, where there are some, of the repeats.
+
+use metrics::histogram::Counts;
+use metrics::interval::KindInterval;
+use workload::arrival::Arrival;
+use workload::op::OpKind;
+use workload::outcome::ErrorKind;
+use workload::plan::{Run, Stream};
+
+use super::{ALL_STREAMS, Generator, OpSummary, RunMeasured, StreamSummary, Summary};
+use crate::estimate::Estimate;
+use crate::little::{LittleCheck, outstanding_mean};
+use crate::overload;
+use crate::percentile::{Percentile, percentiles};
+use crate::times::{FRACTIONS, Times};
+use crate::window::{Measured, Ops};
+
+/// Summarises a window. With `repeats` the uncertainty comes from their differences, else from the
+/// intervals.
+pub(super) fn summary(
+    run: &Run,
+    generator: Generator,
+    measured: &RunMeasured<'_>,
+    repeats: &[&Summary],
+) -> Summary {
+    let total = measured.total();
+    let workers = |wanted: &dyn Fn(usize) -> bool| worker_cpu(run, generator, measured, wanted);
+    let pick = |pick: fn(&Summary) -> Option<Estimate>| estimates(repeats, pick);
+    let completed = total.together(&OpKind::ALL).completed;
+    let streams: Vec<StreamSummary> = run
+        .streams
+        .iter()
+        .enumerate()
+        .map(|(s, stream)| {
+            let repeats: Vec<&StreamSummary> = repeats.iter().map(|r| &r.streams[s]).collect();
+            let spec = StreamSpec::of(stream);
+            let cpu = workers(&|of_stream| of_stream == s);
+            stream_summary(spec, &measured.streams[s], cpu, &repeats)
+        })
+        .collect();
+    let totals: Vec<&StreamSummary> = repeats.iter().map(|r| &r.total).collect();
+    Summary {
+        intervals: total.length_ns.len() as u32,
+        window_ns: total.length_ns.iter().sum::<f64>() as u64,
+        cpu_ns_per_op: with_repeats(
+            Estimate::of_ratio(&measured.cpu_ns, &completed),
+            &pick(|s| s.cpu_ns_per_op),
+        ),
+        cpu_used: with_repeats(
+            Estimate::of_ratio(&measured.cpu_ns, &total.length_ns),
+            &pick(|s| s.cpu_used),
+        ),
+        total: stream_summary(StreamSpec::all(&run.streams), &total, workers(&|_| true), &totals),
+        streams,
+    }
+}
+
+/// What of a stream's plan its summary repeats.
+struct StreamSpec {
+    name: String,
+    queue_depth_total: u64,
+    workers: u32,
+    offered_rate: Option<f64>,
+    think_time_ns: u64,
+    poisson: bool,
+}
+
+impl StreamSpec {
+    fn of(stream: &Stream) -> StreamSpec {
+        StreamSpec {
+            name: stream.name.clone(),
+            queue_depth_total: stream.queue_depth_total(),
+            workers: stream.workers,
+            offered_rate: stream.arrival.offered_rate(),
+            think_time_ns: think_time_ns(stream),
+            poisson: is_poisson(stream),
+        }
+    }
+
+    /// All together. An offered rate of all exists only where every stream has one.
+    fn all(streams: &[Stream]) -> StreamSpec {
+        StreamSpec {
+            name: match streams {
+                [only] => only.name.clone(),
+                _ => ALL_STREAMS.to_owned(),
+            },
+            queue_depth_total: streams.iter().map(Stream::queue_depth_total).sum(),
+            workers: streams.iter().map(|s| s.workers).sum(),
+            offered_rate: streams.iter().map(|s| s.arrival.offered_rate()).sum(),
+            think_time_ns: streams.iter().map(think_time_ns).max().unwrap_or(0),
+            // Poisson processes together are one.
+            poisson: streams.iter().all(is_poisson),
+        }
+    }
+}
+
+fn think_time_ns(stream: &Stream) -> u64 {
+    match stream.arrival {
+        Arrival::Closed { think_time_ns } => think_time_ns,
+        _ => 0,
+    }
+}
+
+fn is_poisson(stream: &Stream) -> bool {
+    matches!(stream.arrival, Arrival::Poisson { .. })
+}
+
+/// CPU time of a stream's workers in each interval: of all, and of the busiest for each processor
+/// it can fill; empty where there are no workers.
+#[derive(Default)]
+struct WorkerCpu {
+    together_ns: Vec<f64>,
+    busiest_ns: Vec<f64>,
+}
+
+fn worker_cpu(
+    run: &Run,
+    generator: Generator,
+    measured: &RunMeasured<'_>,
+    wanted: &dyn Fn(usize) -> bool,
+) -> WorkerCpu {
+    let mut cpu = WorkerCpu::default();
+    let mut most_ns = f64::NEG_INFINITY;
+    for worker in &measured.workers {
+        let of_stream = worker.stream as usize;
+        let Some(stream) = run.streams.get(of_stream).filter(|_| wanted(of_stream)) else {
+            continue;
+        };
+        cpu.together_ns.resize(worker.cpu_ns.len(), 0.0);
+        for (sum, cpu_ns) in cpu.together_ns.iter_mut().zip(&worker.cpu_ns) {
+            *sum += cpu_ns;
+        }
+        let processors = f64::from(generator.processors_of_worker(stream));
+        let per_processor_ns = worker.cpu_ns.iter().sum::<f64>() / processors;
+        if per_processor_ns > most_ns {
+            most_ns = per_processor_ns;
+            cpu.busiest_ns = worker.cpu_ns.iter().map(|ns| ns / processors).collect();
+        }
+    }
+    cpu
+}
+
+fn stream_summary(
+    spec: StreamSpec,
+    measured: &Measured<'_>,
+    cpu: WorkerCpu,
+    repeats: &[&StreamSummary],
+) -> StreamSummary {
+    let all = measured.together(&OpKind::ALL);
+    let window_ns: f64 = measured.length_ns.iter().sum();
+    let completed: f64 = all.completed.iter().sum();
+    let mean = |sums: &[f64]| (completed > 0.0).then(|| sums.iter().sum::<f64>() / completed);
+    let service_mean_ns = mean(&all.service_sum_ns);
+    let response_mean_ns = mean(&all.response_sum_ns);
+    let pick = |pick: fn(&StreamSummary) -> Option<Estimate>| estimates(repeats, pick);
+
+    let delays = all.response_sum_ns.iter().zip(&all.service_sum_ns);
+    let delay_sum_ns: Vec<f64> = delays.map(|(response, service)| response - service).collect();
+    let of_workers = |cpu_ns: &[f64], by: &[f64]| {
+        (!cpu_ns.is_empty()).then(|| Estimate::of_ratio(cpu_ns, by)).flatten()
+    };
+
+    let outstanding = Estimate::of_ratio(&measured.outstanding_time_ns, &measured.length_ns);
+    let backlog = Estimate::of_ratio(&measured.backlog_time_ns, &measured.length_ns);
+    let little = |counted: Option<f64>, mean_ns: Option<f64>| {
+        let achieved_rate = completed / (window_ns / 1e9);
+        LittleCheck::new(counted?, outstanding_mean(achieved_rate, mean_ns?))
+    };
+    let outstanding_value = outstanding.map(|o| o.value);
+    let both_value = outstanding
+        .zip(backlog)
+        .filter(|_| !measured.backlog_changed)
+        .map(|(o, b)| o.value + b.value);
+
+    let data = measured.together(&[OpKind::Read, OpKind::Write]);
+    let data_repeats: Vec<&OpSummary> = repeats.iter().map(|r| &r.data).collect();
+    let kinds = OpKind::ALL
+        .iter()
+        .filter_map(|kind| {
+            let ops = &measured.kinds[*kind as usize];
+            let mine = |r: &&StreamSummary| r.kinds.iter().position(|k| k.name == kind.name());
+            let of_repeats: Vec<&OpSummary> =
+                repeats.iter().filter_map(|r| mine(r).map(|k| &r.kinds[k])).collect();
+            (ops.completed_total() + ops.failed_total() > 0)
+                .then(|| op_summary(kind.name(), ops, &measured.length_ns, &of_repeats))
+        })
+        .collect();
+    let fsync = &measured.kinds[OpKind::Fsync as usize];
+    let all_repeats: Vec<&OpSummary> =
+        repeats.iter().map(|r| r.all_kinds.as_ref().unwrap_or(&r.data)).collect();
+    let all_kinds = (fsync.completed_total() + fsync.failed_total() > 0)
+        .then(|| op_summary("all", &all, &measured.length_ns, &all_repeats));
+    let repeat_count = repeats.len().max(1) as u64;
+    StreamSummary {
+        all_kinds,
+        data: op_summary("data", &data, &measured.length_ns, &data_repeats),
+        kinds,
+        outstanding_mean: with_repeats(outstanding, &pick(|s| s.outstanding_mean)),
+        backlog_mean: with_repeats(backlog, &pick(|s| s.backlog_mean)),
+        backlog_end: measured.backlog_end / repeat_count,
+        schedule_delay_mean_ns: with_repeats(
+            Estimate::of_ratio(&delay_sum_ns, &all.completed),
+            &pick(|s| s.schedule_delay_mean_ns),
+        ),
+        overload: overload::judge(
+            measured,
+            spec.offered_rate,
+            spec.queue_depth_total * repeat_count,
+        ),
+        little_service: little(outstanding_value, service_mean_ns),
+        little_response: little(both_value, response_mean_ns),
+        errors: errors(measured),
+        worker_cpu_ns_per_op: with_repeats(
+            of_workers(&cpu.together_ns, &all.completed),
+            &pick(|s| s.worker_cpu_ns_per_op),
+        ),
+        worker_busy_max: with_repeats(
+            of_workers(&cpu.busiest_ns, &measured.length_ns),
+            &pick(|s| s.worker_busy_max),
+        ),
+        name: spec.name,
+        queue_depth_total: spec.queue_depth_total,
+        workers: spec.workers,
+        offered_rate: spec.offered_rate,
+        think_time_ns: spec.think_time_ns,
+        poisson: spec.poisson,
+    }
+}
+
+fn op_summary(
+    name: &'static str,
+    ops: &Ops<'_>,
+    length_ns: &[f64],
+    repeats: &[&OpSummary],
+) -> OpSummary {
+    let seconds: Vec<f64> = length_ns.iter().map(|ns| ns / 1e9).collect();
+    let pick = |pick: fn(&OpSummary) -> Option<Estimate>| estimates(repeats, pick);
+    let service_mean = Estimate::of_ratio(&ops.service_sum_ns, &ops.completed);
+    let response_mean = Estimate::of_ratio(&ops.response_sum_ns, &ops.completed);
+    let (service_percentiles, response_percentiles) = percentiles_of(ops, length_ns.len(), repeats);
+    OpSummary {
+        name,
+        completed: ops.completed_total(),
+        failed: ops.failed_total(),
+        bytes: ops.bytes.iter().sum::<f64>() as u64,
+        achieved_rate: with_repeats(
+            Estimate::of_ratio(&ops.completed, &seconds),
+            &pick(|o| o.achieved_rate),
+        ),
+        throughput: with_repeats(Estimate::of_ratio(&ops.bytes, &seconds), &pick(|o| o.throughput)),
+        service: Times::of(
+            &ops.service,
+            with_repeats(service_mean, &pick(|o| o.service.mean_ns)),
+            service_percentiles,
+        ),
+        response: Times::of(
+            &ops.response,
+            with_repeats(response_mean, &pick(|o| o.response.mean_ns)),
+            response_percentiles,
+        ),
+    }
+}
+
+/// The percentiles of a summary: of the service times, and of the response times.
+fn percentiles_of(
+    ops: &Ops<'_>,
+    intervals: usize,
+    repeats: &[&OpSummary],
+) -> (Vec<Percentile>, Vec<Percentile>) {
+    let of = |whole, times: fn(&KindInterval) -> &Counts, own: fn(&OpSummary) -> &Times| {
+        let parts = ops.parts.iter().map(|(interval, part)| (*interval, times(part)));
+        let repeats: Vec<&[Percentile]> =
+            repeats.iter().map(|repeat| own(repeat).percentiles.as_slice()).collect();
+        percentiles(&FRACTIONS, whole, parts, intervals, &repeats)
+    };
+    let service = of(&ops.service, |part| &part.service, |o| &o.service);
+    // Where nothing waits before it is issued, both are the same.
+    if ops.service == ops.response && ops.service_sum_ns == ops.response_sum_ns {
+        return (service.clone(), service);
+    }
+    let response = of(&ops.response, |part| &part.response, |o| &o.response);
+    (service, response)
+}
+
+/// One number of each repeat that has it.
+fn estimates<T>(repeats: &[&T], pick: fn(&T) -> Option<Estimate>) -> Vec<f64> {
+    repeats.iter().filter_map(|r| pick(r)).map(|estimate| estimate.value).collect()
+}
+
+/// The estimate over all intervals, with the uncertainty that repeats show where there are some.
+fn with_repeats(whole: Option<Estimate>, repeats: &[f64]) -> Option<Estimate> {
+    match repeats.len() {
+        0 | 1 => whole,
+        _ => whole.map(|estimate| Estimate::between_repeats(estimate.value, repeats)),
+    }
+}
+
+fn errors(measured: &Measured<'_>) -> Vec<(OpKind, ErrorKind, u64)> {
+    let of_kind = |kind: OpKind| {
+        let failed = &measured.kinds[kind as usize].failed;
+        ErrorKind::ALL.into_iter().map(move |error| (kind, error, failed[error as usize]))
+    };
+    OpKind::ALL.into_iter().flat_map(of_kind).filter(|(_, _, count)| *count > 0).collect()
+}
