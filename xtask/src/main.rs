@@ -39,7 +39,11 @@ Commands:
                      our NFS client and service beside the bare transport and nfs-ganesha, in
                      turns, each side on its own processor; writes bench/runs/DATE-MACHINE-nfs/
   bench waits [NAME...]
-                     commands that think and do not measure, against the time that each may take
+                     commands that think and do not measure, against the time and the memory that
+                     each may take; writes bench/runs/DATE-MACHINE-waits/
+  bench near-far [--rounds N] [--seconds S]
+                     throughput against outstanding of two emulated volumes with the same limit and
+                     other delays; writes bench/runs/DATE-MACHINE-near-far/
 ";
 
 fn main() -> ExitCode {
@@ -59,6 +63,11 @@ fn main() -> ExitCode {
             .map_err(anyhow::Error::msg)
             .and_then(|options| bench::nfs::run(&root(), &options)),
         ["bench", "waits", only @ ..] => bench::waits::run(&root(), only),
+        ["bench", "near-far", words @ ..] => bench::near_far::Options::parse(words)
+            .map_err(anyhow::Error::msg)
+            .and_then(|options| bench::near_far::run(&root(), &options)),
+        // Started by the bench itself.
+        ["bench", bench::alone::WORD, words @ ..] => bench::alone::in_a_process_of_its_own(words),
         ["bench", words @ ..] => bench::Options::parse(words, &root())
             .map_err(anyhow::Error::msg)
             .and_then(|options| bench::run(&root(), &options)),

@@ -7,9 +7,12 @@
 //! whole process, start and end included, divided by all operations it did. Every pair is kept in
 //! `bench/runs/DATE-MACHINE/raw.csv`.
 
+pub(crate) mod alone;
 mod child;
 mod fio;
+mod folder;
 mod machine;
+pub(crate) mod near_far;
 pub(crate) mod nfs;
 mod ours;
 mod rows;

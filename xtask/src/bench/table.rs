@@ -3,12 +3,11 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
-use units::Utc;
 
 use super::Options;
+use super::folder::Folder;
 use super::machine::Machine;
 use super::rows::figure;
 
@@ -228,13 +227,11 @@ pub(crate) fn write(
     options: &Options,
     outcomes: &[Outcome],
 ) -> Result<PathBuf> {
-    let unix_ms = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as u64;
-    let date = Utc::from_unix_ms(unix_ms).date();
-    let folder = root.join("bench/runs").join(format!("{date}-{}", machine.slug()));
-    std::fs::create_dir_all(&folder)?;
+    let folder = Folder::make(root, machine, None)?;
     let mut readme = format!(
-        "# Bench of {date}\n\n{}\nPeer: {peer}. Pairs: {}, {} s each, on processor {}.\n\
+        "# Bench of {}\n\n{}\nPeer: {peer}. Pairs: {}, {} s each, on processor {}.\n\
          Command: `cargo xtask bench --pairs {} --seconds {}`\n\n",
+        folder.date,
         machine.describe(),
         options.pairs,
         options.seconds,
@@ -254,10 +251,10 @@ pub(crate) fn write(
             );
         }
     }
-    std::fs::write(folder.join("README.md"), readme)?;
-    std::fs::write(folder.join("summary.txt"), format!("{}\n", summary(outcomes)))?;
-    std::fs::write(folder.join("raw.csv"), raw(outcomes))?;
-    Ok(folder)
+    folder.write("README.md", &readme)?;
+    folder.write("summary.txt", &format!("{}\n", summary(outcomes)))?;
+    folder.write("raw.csv", &raw(outcomes))?;
+    Ok(folder.path)
 }
 
 fn raw(outcomes: &[Outcome]) -> String {

@@ -10,7 +10,7 @@
 
 mod client;
 mod judge;
-mod process;
+pub(crate) mod process;
 mod servers;
 mod single;
 mod trials;

@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
-use units::Utc;
 
 use super::Options;
 use super::judge::{Figure, Judged, Measured, lines};
 use super::process::{CLIENT_PROCESSOR, SERVER_PROCESSOR};
+use crate::bench::folder::Folder;
 use crate::bench::machine::Machine;
 
 /// Writes everything and says where.
@@ -20,15 +19,13 @@ pub(crate) fn write(
     measured: &Measured,
     judged: &[Judged],
 ) -> Result<PathBuf> {
-    let unix_ms = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() as u64;
-    let date = Utc::from_unix_ms(unix_ms).date();
-    let folder = root.join("bench/runs").join(format!("{date}-{}-nfs", machine.slug()));
-    std::fs::create_dir_all(&folder)?;
+    let folder = Folder::make(root, machine, Some("nfs"))?;
     let mut readme = format!(
-        "# Bench of NFS of {date}\n\n{}\n\
+        "# Bench of NFS of {}\n\n{}\n\
          Rounds: {}, {} s for each trial; servers on processor {SERVER_PROCESSOR}, clients on \
          {CLIENT_PROCESSOR}.\n\
          Command: `cargo xtask bench nfs --rounds {} --seconds {}`\n\n{TABLE_HEAD}",
+        folder.date,
         machine.describe(),
         options.rounds,
         options.seconds,
@@ -55,11 +52,11 @@ pub(crate) fn write(
             one.verdict()
         );
     }
-    std::fs::write(folder.join("README.md"), readme)?;
-    std::fs::write(folder.join("summary.txt"), lines(judged).join("\n") + "\n")?;
-    std::fs::write(folder.join("raw.csv"), raw(measured))?;
-    std::fs::write(folder.join("alone.csv"), alone(measured))?;
-    Ok(folder)
+    folder.write("README.md", &readme)?;
+    folder.write("summary.txt", &(lines(judged).join("\n") + "\n"))?;
+    folder.write("raw.csv", &raw(measured))?;
+    folder.write("alone.csv", &alone(measured))?;
+    Ok(folder.path)
 }
 
 const TABLE_HEAD: &str = "\

@@ -1,0 +1,220 @@
+//! `cargo xtask bench near-far`: throughput against outstanding operations of two emulated volumes
+//! that differ in nothing but how long storage takes.
+//!
+//! What it shows is known: both reach the same throughput, which is the volume's limit, and the far
+//! one needs as many times the concurrency as one operation takes longer there (Little's law). So
+//! this is a test of generator, client, service and analysis together, in real time over loopback;
+//! in virtual time `crates/sim` holds the same exactly. Services run on one processor, the client
+//! on the other, near and far in turns. Every load point of every round is kept in
+//! `bench/runs/DATE-MACHINE-near-far/raw.csv`.
+
+mod judge;
+mod writing;
+
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::machine::Machine;
+use super::nfs::process::{Running, SERVER_PROCESSOR};
+use super::{child, ours};
+use judge::Judged;
+
+/// The limit of both.
+const LIMIT: &str = "64MiB/s";
+/// The same in bytes per second.
+const LIMIT_BYTES_PER_S: f64 = 64.0 * 1_048_576.0;
+/// Of each operation: small, so that one at a time is far below the limit.
+const TRANSFER: &str = "8KiB";
+/// Operations outstanding, one load point each.
+const OUTSTANDING: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// A volume, and how long its storage takes to read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Volume {
+    pub(crate) name: &'static str,
+    pub(crate) read_delay: &'static str,
+}
+
+/// Both, the near one first.
+const VOLUMES: [Volume; 2] =
+    [Volume { name: "near", read_delay: "300us" }, Volume { name: "far", read_delay: "2ms" }];
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options {
+    /// Rounds over both volumes.
+    rounds: u32,
+    /// Seconds of each load point.
+    seconds: u32,
+}
+
+impl Options {
+    /// `[--rounds N] [--seconds S]`
+    pub(crate) fn parse(words: &[&str]) -> Result<Options, String> {
+        let mut options = Options { rounds: 3, seconds: 3 };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut number = || {
+                let value = words.next().ok_or(format!("{word} wants a value"))?;
+                value.parse().map_err(|_| format!("`{value}` is no number"))
+            };
+            match *word {
+                "--rounds" => options.rounds = number()?,
+                "--seconds" => options.seconds = number()?,
+                other => return Err(format!("`bench near-far` does not know `{other}`")),
+            }
+        }
+        if options.rounds == 0 || options.seconds == 0 {
+            return Err("at least one round of at least one second".to_owned());
+        }
+        Ok(options)
+    }
+}
+
+/// A load point of one round.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
+    /// Its place in [`VOLUMES`].
+    pub(crate) volume: usize,
+    pub(crate) round: u32,
+    pub(crate) outstanding: u64,
+    pub(crate) bytes_per_s: f64,
+    /// Mean response time.
+    pub(crate) response_s: f64,
+}
+
+/// Measures both volumes and writes the dated folder.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    let program = ours::build(root)?;
+    let scratch = root.join("target/bench/near-far");
+    std::fs::create_dir_all(&scratch)?;
+    let servers = VOLUMES.iter().map(|volume| Server::start(&program, volume, &scratch));
+    let servers: Vec<Server> = servers.collect::<Result<_>>()?;
+    let place = Place { program, scratch };
+    let mut points = Vec::new();
+    for round in 0..options.rounds {
+        let mut order: Vec<usize> = (0..servers.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for volume in order {
+            writeln!(std::io::stderr(), "{}, round {round} …", VOLUMES[volume].name)?;
+            points.extend(place.measure(&servers[volume], volume, round, options.seconds)?);
+        }
+    }
+    let machine = Machine::read()?;
+    let judged = Judged::of(&points).context("every load point was measured")?;
+    let mut out = std::io::stdout();
+    writeln!(out, "{}\n{}", machine.describe(), judged.text())?;
+    let folder = writing::write(root, &machine, options, &points, &judged)?;
+    writeln!(out, "written to {}", folder.strip_prefix(root).unwrap_or(&folder).display())?;
+    let missed = judged.missed();
+    if missed.is_empty() { Ok(()) } else { bail!("missed: {}", missed.join("; ")) }
+}
+
+/// A volume that is served.
+struct Server {
+    /// It serves until this is dropped.
+    _process: Running,
+    port: u16,
+}
+
+impl Server {
+    fn start(program: &Path, volume: &Volume, scratch: &Path) -> Result<Server> {
+        let scratch = scratch.join(volume.name);
+        std::fs::create_dir_all(&scratch)?;
+        // Free until somebody else takes it, which the service then says.
+        let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+        let address = format!("127.0.0.1:{port}");
+        let words = ["volume", "serve", "--address", &address, "--metrics", "none"];
+        let limits = ["--throughput", LIMIT, "--read-delay", volume.read_delay];
+        let words = [&words[..], &limits[..]].concat();
+        let mut process = Running::start(program, &words, SERVER_PROCESSOR, &scratch)?;
+        process.wait_for(&address)?;
+        Ok(Server { _process: process, port })
+    }
+}
+
+/// The built program and where it may write.
+struct Place {
+    program: PathBuf,
+    scratch: PathBuf,
+}
+
+impl Place {
+    /// All load points of a volume, one after the other.
+    fn measure(
+        &self,
+        server: &Server,
+        volume: usize,
+        round: u32,
+        seconds: u32,
+    ) -> Result<Vec<Point>> {
+        let experiment = self.scratch.join("near-far.toml");
+        let depths = OUTSTANDING.map(|outstanding| outstanding.to_string()).join(", ");
+        let text = format!(
+            "name = \"near-far\"\n[run]\nwarm_up = \"1s\"\nmeasure = \"{seconds}s\"\n\
+             interval = \"500ms\"\nseed = 1\n[stream.reader]\nread = \"100%\"\n\
+             transfer_size = \"{TRANSFER}\"\npattern = \"random\"\nfiles = 1\n\
+             file_size = \"16MiB\"\nqueue_depth = [{depths}]\n"
+        );
+        std::fs::write(&experiment, text).context("write the experiment")?;
+        let port = server.port;
+        let target = format!("nfs://127.0.0.1:{port}/vol1?mountport={port}&nconnect=1");
+        let words = ["run".to_owned(), target, "--workload".to_owned()];
+        let mut words = words.to_vec();
+        words.push(experiment.display().to_string());
+        words.push("--store".to_owned());
+        words.push(self.scratch.join("store").display().to_string());
+        words.extend(["--json", "--no-report", "--no-progress"].map(str::to_owned));
+        let finished = child::run(&self.program.display().to_string(), &words, true)
+            .with_context(|| format!("measure {}", VOLUMES[volume].name))?;
+        let document: Value = serde_json::from_str(&finished.stdout).context("read our JSON")?;
+        let points = document["load_points"].as_array().context("load points in our JSON")?;
+        let points: Option<Vec<Point>> =
+            points.iter().map(|point| read(point, volume, round)).collect();
+        points.context("figures in our JSON")
+    }
+}
+
+/// A load point of our JSON.
+fn read(point: &Value, volume: usize, round: u32) -> Option<Point> {
+    let data = &point["merged"]["total"]["data"];
+    Some(Point {
+        volume,
+        round,
+        outstanding: point["queue_depth_total"].as_u64()?,
+        bytes_per_s: data["throughput_bytes_per_sec"]["value"].as_f64()?,
+        response_s: data["response_time"]["mean_ns"]["value"].as_f64()? / 1e9,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_understood_and_the_rest_refused() {
+        let options = Options::parse(&["--rounds", "5", "--seconds", "2"]).expect("it is right");
+        assert_eq!((options.rounds, options.seconds), (5, 2));
+        for wrong in [&["--rounds"][..], &["--rounds", "0"], &["--seconds", "x"], &["near"]] {
+            assert!(Options::parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_load_point_is_read_from_our_json() {
+        let text = r#"{"queue_depth_total": 4, "merged": {"total": {"data": {
+            "throughput_bytes_per_sec": {"value": 1048576.0},
+            "response_time": {"mean_ns": {"value": 2000000.0}}}}}}"#;
+        let point = read(&serde_json::from_str(text).expect("it is JSON"), 1, 2);
+        let point = point.expect("everything is there");
+        assert_eq!((point.volume, point.round, point.outstanding), (1, 2, 4));
+        assert_eq!((point.bytes_per_s, point.response_s), (1_048_576.0, 0.002));
+        assert!(read(&Value::Null, 0, 0).is_none());
+    }
+}
