@@ -159,6 +159,12 @@ impl Trial<'_> {
 
     /// What the model says of these hosts, where that is what is wanted.
     fn judged(&self, hosts: Hosts) -> Result<(Hosts, Option<Response>), Shortfall> {
+        // Most hosts that are too slow are told by one question to the model, not by twenty.
+        if let Some(within_ns) = self.need.response_time_ns
+            && !response::may_be_in_time(self.need, self.pools, &hosts, self.facts, within_ns)
+        {
+            return Err(self.too_slow());
+        }
         let Some(response) = response::of(self.need, self.pools, &hosts, self.facts) else {
             return match self.need.response_time_ns {
                 Some(_) => Err(self.too_slow()),

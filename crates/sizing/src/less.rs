@@ -78,12 +78,15 @@ fn smaller_pool(design: &Design, need: &Need, facts: &Facts) -> String {
         let wanted = need.grown().throughput();
         let lack = KibPerSec::new(wanted.get().saturating_sub(gives.get()));
         return match lack.get() {
+            0 if design.pools.len() > 1 => {
+                format!("pools of {tib} TiB together do not hold the volumes as they are dealt out")
+            }
             0 => format!("{pools} of {tib} TiB: {gives}, with less spare than is asked for"),
             _ => format!("{pools} of {tib} TiB: {gives}, {lack} short"),
         };
     }
     match design.quota_gib().saturating_sub(less) {
-        0 => format!("{pools} of {tib} TiB do not hold the volumes as they are dealt out"),
+        0 => format!("{pools} of {tib} TiB together do not hold the volumes as they are dealt out"),
         lack => format!("{pools} of {tib} TiB: {} GiB less than the quotas", thousands(lack)),
     }
 }

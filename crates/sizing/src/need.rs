@@ -198,6 +198,12 @@ pub enum NeedError {
         /// What is possible.
         wanted: String,
     },
+    /// Two parts that nothing tells apart.
+    #[error("two parts are called `{name}`; give each a name of its own")]
+    SameName {
+        /// What both are called.
+        name: String,
+    },
     /// A region without prices.
     #[error("no prices of region `{name}` are known")]
     UnknownRegion {
@@ -225,7 +231,10 @@ impl Need {
         let range = |what: &str, found: String, wanted: &str| {
             Err(NeedError::OutOfRange { what: what.to_owned(), found, wanted: wanted.to_owned() })
         };
-        for part in &self.parts {
+        for (place, part) in self.parts.iter().enumerate() {
+            if self.parts[..place].iter().any(|other| other.name == part.name) {
+                return Err(NeedError::SameName { name: part.name.clone() });
+            }
             let throughput = part.throughput();
             if throughput.get() > THROUGHPUT_MAX_KIB {
                 let found = BytesPerSec::new(throughput.bytes_per_s() as f64).to_string();

@@ -348,6 +348,9 @@ fn needs_that_mean_nothing_are_refused() {
     assert!(matches!(refused(region), NeedError::UnknownRegion { .. }));
     let vm = Need { vm: Some("D33s_v3".to_owned()), ..need(1, 1, 0) };
     assert!(matches!(refused(vm), NeedError::UnknownVm { .. }));
+    let twice = [need(1, 1, 0).parts, need(1, 1, 0).parts].concat();
+    let twice = refused(Need { parts: twice, ..need(1, 1, 0) });
+    assert_eq!(twice, NeedError::SameName { name: "data".to_owned() });
     for wrong in [
         Need { headroom_permille: 901, ..need(1, 1, 0) },
         Need { hours_per_month: 0, ..need(1, 1, 0) },

@@ -285,7 +285,11 @@ fn said(error: NeedError, protocol: Protocol, facts: &Facts) -> Failure {
                 true => name.clone(),
                 false => format!("Standard_{name}"),
             };
-            Some(unknown(&whole, &names))
+            // There are too many to name them all beside the one that may be meant.
+            match units::nearest(&whole, names.iter().copied()) {
+                Some(name) => Some(format!("did you mean `{name}`?")),
+                None => Some(unknown(&whole, &names)),
+            }
         }
         _ => None,
     };

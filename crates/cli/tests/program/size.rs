@@ -150,7 +150,7 @@ fn a_page_is_written_by_its_ending() {
 #[test]
 fn wrong_input_is_refused_with_what_is_allowed() {
     let place = Place::new();
-    let cases: [(&[&str], &str); 19] = [
+    let cases: [(&[&str], &str); 20] = [
         (&["--throughput", "-5MiB/s"], "a throughput such as `950MiB/s`"),
         (&["--throughput", "950"], "a throughput with its unit"),
         (&["--capacity", "-4TiB"], "a size such as"),
@@ -163,6 +163,7 @@ fn wrong_input_is_refused_with_what_is_allowed() {
         (&["--capacity", "4TiB", "--hours", "800"], "--hours"),
         (&["--capacity", "4TiB", "--report", "page.pdf"], ".html or .md"),
         (&["--part", "data=4TiB"], "such as `data=4TiB,704MiB/s`"),
+        (&["--part", "a=1TiB,1MiB/s", "--part", "a=1TiB,1MiB/s"], "two parts are called `a`"),
         (&["--capacity", "4TiB", "--cool", "120%"], "--cool"),
         (&["--capacity", "4TiB", "--cool-moved", "10%"], "--cool"),
         (&["--capacity", "4TiB", "--peered", "-5%"], "--peered"),

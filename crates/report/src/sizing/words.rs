@@ -54,7 +54,11 @@ pub(super) fn counted(count: u64, what: &str) -> String {
 
 /// `950 MiB/s and 4 TiB in eastus`.
 pub(super) fn need(need: &Need) -> String {
-    let parts: Vec<String> = need.parts.iter().map(part).collect();
+    let named = |one: &Part| match need.parts.len() {
+        1 => part(one),
+        _ => format!("{} {}", one.name, part(one)),
+    };
+    let parts: Vec<String> = need.parts.iter().map(named).collect();
     let grown = match need.growth_permille {
         0 => String::new(),
         growth => format!(", growing by {}", permille(growth)),
