@@ -11,23 +11,19 @@ use crate::harness::Place;
 /// The volume's limit: 256 operations of 16 KiB pass in a second.
 const LIMIT: &str = "4MiB/s";
 /// Of each read: much more than a busy machine adds.
-const DELAY: &str = "50ms";
-/// Bytes of an operation.
-const TRANSFER: f64 = 16_384.0;
-/// The bounds cross at 256/s x 50 ms = 12.8 outstanding: three depths below, two above.
-const DEPTHS: [u64; 5] = [1, 4, 10, 16, 40];
+const DELAY: &str = "60ms";
+/// The bounds cross at 256/s x 60 ms = 15.4 outstanding: two depths below, two above.
+const DEPTHS: [u64; 4] = [1, 10, 20, 48];
 /// Intervals of the warm-up, after which a queue is as long as it gets: twice the longest response
 /// time.
-const WARM_UP: u64 = 3;
-/// Of the last intervals the witness is asked when the run ends already.
-const ENDING: usize = 2;
+const WARM_UP: u64 = 4;
 /// What may lie between what is predicted and what is measured.
 const WITHIN: f64 = 0.05;
 
 const EXPERIMENT: &str = r#"
 name = "depths"
 [run]
-warm_up = "300ms"
+warm_up = "400ms"
 measure = "1500ms"
 interval = "100ms"
 [stream.reader]
@@ -36,7 +32,7 @@ transfer_size = "16KiB"
 pattern = "sequential"
 files = 1
 file_size = "2MiB"
-queue_depth = [1, 4, 10, 16, 40]
+queue_depth = [1, 10, 20, 48]
 "#;
 
 fn parsed(text: &str) -> Value {
@@ -47,17 +43,18 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// What the service is set to, and nothing that was measured.
-fn topology(outstanding: u64) -> String {
+fn topology(floor_s: f64, outstanding: u64) -> String {
     format!(
-        "name = \"served\"\nfloor = \"{DELAY}\"\nfloor_spread = 0\n[[host]]\nname = \"here\"\n\
+        "name = \"served\"\nfloor = \"{:.0}us\"\nfloor_spread = 0\n[[host]]\nname = \"here\"\n\
          [[volume]]\nname = \"vol1\"\nthroughput = \"{LIMIT}\"\n[[workload]]\n\
          transfer_size = \"16KiB\"\nread = \"100%\"\npattern = \"sequential\"\n\
-         outstanding = {outstanding}\n"
+         outstanding = {outstanding}\n",
+        floor_s * 1e6
     )
 }
 
-/// What the service has counted: when, by its own clock in seconds, and operations.
+/// What the service has counted: when the last request came, by its own clock in seconds, and how
+/// many had come by then. In a closed loop they come at the rate at which they are answered.
 fn witnessed(metrics: &str) -> (f64, f64) {
     let mut stream = TcpStream::connect(metrics).expect("reach the service's metrics");
     let request =
@@ -67,22 +64,25 @@ fn witnessed(metrics: &str) -> (f64, f64) {
     stream.read_to_string(&mut answer).expect("hear the service");
     let (_, body) = answer.split_once("\r\n\r\n").expect("an answer has a body");
     let seen = parsed(body);
-    let bytes = number(&seen["volumes"][0]["read_bytes"]);
-    (number(&seen["now_ns"]) / 1e9, bytes / TRANSFER)
+    let volume = &seen["volumes"][0];
+    (number(&volume["last_arrival_ns"]) / 1e9, number(&volume["arrived"]))
 }
 
-/// The slope of the line through points by least squares: operations that come in bunches do not
-/// move it as they move a difference of two counts.
+/// The slope of the line through points: the middle of those of all pairs (Theil 1950, Sen 1968),
+/// which a moment in which the machine stood still does not move.
 fn slope(points: &[(f64, f64)]) -> f64 {
-    let count = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
-    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let both: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
-    both / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>()
+    let mut slopes: Vec<f64> = Vec::new();
+    for (place, one) in points.iter().enumerate() {
+        let later = points[place + 1..].iter().filter(|other| other.0 > one.0);
+        slopes.extend(later.map(|other| (other.1 - one.1) / (other.0 - one.0)));
+    }
+    slopes.sort_by(f64::total_cmp);
+    slopes[slopes.len() / 2]
 }
 
-/// Rates are those that the service counted by itself, response times medians: a busy machine that
-/// stops for a moment moves neither.
+/// From the limit, which is known, and the response time of one operation at a time, which is
+/// measured, everything at other depths is predicted. Rates are those that the service counted by
+/// itself, response times medians: a busy machine that stops for a moment moves neither.
 #[test]
 fn rates_and_response_times_over_loopback_are_predicted_within_5_percent_at_every_depth() {
     let place = Place::new();
@@ -122,11 +122,11 @@ fn rates_and_response_times_over_loopback_are_predicted_within_5_percent_at_ever
         number(&median["value_ns"]) / 1e9
     };
     assert_eq!(points.len(), DEPTHS.len());
+    let floor_s = median_s(&points[0]);
     let mut wrong = Vec::new();
     for ((point, seen), outstanding) in points.iter().zip(&seen).zip(DEPTHS) {
-        let file = place.file("served.toml", &topology(outstanding));
+        let file = place.file("served.toml", &topology(floor_s, outstanding));
         let json = parsed(&place.ok(&["predict", file.to_str().expect("UTF-8"), "--json"]));
-        let seen = &seen[..seen.len().saturating_sub(ENDING)];
         assert!(seen.len() >= 8, "{outstanding}: the witness was asked {} times", seen.len());
         for (what, predicted, measured) in [
             ("rate", number(&json["asked"]["ops_per_s"]["value"]), slope(seen)),
@@ -141,7 +141,8 @@ fn rates_and_response_times_over_loopback_are_predicted_within_5_percent_at_ever
     assert_eq!(wrong, Vec::<String>::new());
 
     // The same run beside what was published.
-    let json = parsed(&place.ok(&["expect", "--run", "last", "--vm", "D32s_v3", "--json"]));
+    let expect = ["expect", "--run", "last", "--vm", "D32s_v3", "--json", "--report", "beside.md"];
+    let json = parsed(&place.ok(&expect));
     let expectation = &json["expectations"][0];
     let rate = total(points.last().expect("a point"))["data"]["achieved_rate_ops_per_sec"]["value"]
         .clone();
@@ -154,11 +155,11 @@ fn rates_and_response_times_over_loopback_are_predicted_within_5_percent_at_ever
     let steps = nearest["steps"].as_array().expect("there are steps");
     assert!(steps.iter().any(|step| step["what"] == "throughput limit"), "{nearest}");
     assert!(number(&nearest["unexplained"]) > 0.5, "{nearest}");
-    let text = place.ok(&["expect", "--run", "last", "--vm", "D32s_v3"]);
+    let text = std::fs::read_to_string(place.path().join("beside.md")).expect("it was written");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("of the published figure"), "{text}");
     // And beside its prediction: a point for each depth.
-    let file = place.file("served.toml", &topology(40));
+    let file = place.file("served.toml", &topology(floor_s, 48));
     let against = ["predict", file.to_str().expect("UTF-8"), "--against", "last"];
     let json = parsed(&place.ok(&[&against[..], &["--json"]].concat()));
     let points = json["against_measured"][0]["points"].as_array().expect("there are points");
