@@ -5,8 +5,8 @@ use cloud::reason::Reason;
 use minijinja::{Environment, Value, context};
 
 use crate::chart::echarts::Charts;
-use crate::document::{Block, Section, markdown, page, terminal};
-use crate::html::{CHARTS_JS, ECHARTS, RenderError};
+use crate::document::{Block, Section, markdown, terminal};
+use crate::html::{CHARTS_JS, ECHARTS, RenderError, apart};
 use crate::method;
 
 const TEMPLATE: &str = include_str!("../assets/sheet.html");
@@ -53,8 +53,7 @@ impl Sheet {
         let used = |name: &str| self.sections.iter().any(|s| s.method.contains(&name));
         let method = method::definitions_where(used);
         let mut charts = Charts::default();
-        let sections: Vec<Value> =
-            self.sections.iter().map(|section| page::value(section, &mut charts)).collect();
+        let sections = apart(&self.sections, &mut charts);
         // What draws is large, and is there only where something is drawn.
         let drawing = (!charts.is_empty()).then(|| {
             context! {
@@ -118,6 +117,17 @@ mod tests {
                 blocks: vec![reasons(&[Reason::asked("320 MiB/s are wanted"), reason])],
                 method: vec!["Window"],
             }],
+        }
+    }
+
+    #[test]
+    fn sections_of_a_kind_have_anchors_of_their_own_to_which_links_lead() {
+        let mut sheet = sheet();
+        sheet.sections.push(sheet.sections[0].clone());
+        let page = sheet.html().unwrap();
+        for anchor in ["why", "c2-why"] {
+            assert_eq!(page.matches(&format!("id=\"{anchor}\"")).count(), 1, "{anchor}");
+            assert_eq!(page.matches(&format!("href=\"#{anchor}\"")).count(), 1, "{anchor}");
         }
     }
 

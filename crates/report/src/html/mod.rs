@@ -105,7 +105,7 @@ pub fn render_all<'a, R: Into<Record<'a>> + Copy>(
 }
 
 /// The sections, each with what keeps its anchor apart from that of others of its kind.
-fn apart(sections: &[Section], charts: &mut Charts) -> Vec<Value> {
+pub(crate) fn apart(sections: &[Section], charts: &mut Charts) -> Vec<Value> {
     let each = sections.iter().enumerate().map(|(place, section)| {
         let before = sections[..place].iter().filter(|other| other.id == section.id).count();
         let prefix = if before == 0 { String::new() } else { format!("c{}-", before + 1) };
