@@ -95,6 +95,10 @@ fn a_run_outlives_a_cable_that_is_out_for_five_seconds_and_shows_the_gap() {
     let longest = intervals.iter().map(|(.., longest)| *longest).max().expect("intervals");
     assert!(u128::from(longest) >= OUT.as_nanos(), "{intervals:?}");
 
+    // It was another machine, as far as one can see, so published figures stand beside it unasked.
+    assert!(ended.stderr.contains("Beside published figures"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("You reach"), "{}", ended.stderr);
+
     serving.signal("TERM");
     assert_eq!(serving.end().code, Some(0));
 }
