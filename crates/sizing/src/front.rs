@@ -14,9 +14,9 @@ const SPARE_ENOUGH: u64 = 500;
 const SPARE_STEP: u64 = 10;
 
 /// What a design is judged by; in each the smaller is the better.
-type Marks = (Usd, Reverse<u64>, u64, u64, bool);
+pub(crate) type Marks = (Usd, Reverse<u64>, u64, u64, bool);
 
-fn marks(design: &Design) -> Marks {
+pub(crate) fn marks(design: &Design) -> Marks {
     let spare = design.spare_permille().min(SPARE_ENOUGH) / SPARE_STEP;
     // Hosts without a price are told apart by their processors.
     let unpriced = match &design.hosts {
@@ -37,20 +37,6 @@ fn beats(one: &Marks, other: &Marks) -> bool {
     one.0 <= other.0 && one.1 <= other.1 && one.2 <= other.2 && one.3 <= other.3 && one.4 <= other.4
 }
 
-/// The places of those designs that no other beats, the cheapest first. Of two that are alike in
-/// everything, the simpler kind is kept.
-pub(crate) fn front(designs: &[&Design]) -> Vec<usize> {
-    let mut kept: Vec<(Marks, usize)> = Vec::new();
-    // What beats a design stands before it, so one look back at what was kept is enough.
-    for place in cheapest_first(designs) {
-        let marks = marks(designs[place]);
-        if !kept.iter().any(|(other, _)| beats(other, &marks)) {
-            kept.push((marks, place));
-        }
-    }
-    kept.into_iter().map(|(_, place)| place).collect()
-}
-
 /// The places of all designs, the cheapest first.
 pub(crate) fn cheapest_first(designs: &[&Design]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..designs.len()).collect();
@@ -58,22 +44,69 @@ pub(crate) fn cheapest_first(designs: &[&Design]) -> Vec<usize> {
     places
 }
 
-/// The places of the cheapest design of each level and kind of volume, the cheapest first; doubtful
-/// ones only where there is no other.
-pub(crate) fn cheapest_of_each(designs: &[&Design]) -> Vec<usize> {
-    let mut kept: Vec<usize> = Vec::new();
-    let sorted = cheapest_first(designs);
-    for doubtful in [false, true] {
-        for place in sorted.iter().copied().filter(|place| designs[*place].doubtful == doubtful) {
-            let key = |place: usize| (designs[place].level, designs[place].kind);
-            let is_mixed = designs[place].pools.iter().any(|p| p.level != designs[place].level);
-            if !is_mixed && !kept.iter().any(|other| key(*other) == key(place)) {
-                kept.push(place);
-            }
-        }
+/// What is kept of designs that come one after the other.
+pub(crate) trait Kept {
+    /// The order in which they are to come.
+    fn order(&self, designs: &[&Design]) -> Vec<usize> {
+        cheapest_first(designs)
     }
-    kept.sort_by_cached_key(|place| (marks(designs[*place]), simplest_first(designs[*place])));
-    kept
+
+    /// Whether a design is to be kept beside those that are.
+    fn stands_out(&self, design: &Design) -> bool;
+
+    /// Keeps it.
+    fn keep(&mut self, place: usize, design: &Design);
+
+    /// The places of those that are kept, the cheapest first.
+    fn places(self) -> Vec<usize>;
+}
+
+/// Those that no other beats. Of two that are alike in everything, the simpler kind is kept. What
+/// beats a design comes before it, so one look back at what is kept is enough.
+#[derive(Default)]
+pub(crate) struct Unbeaten(Vec<(Marks, usize)>);
+
+impl Kept for Unbeaten {
+    fn stands_out(&self, design: &Design) -> bool {
+        let marks = marks(design);
+        !self.0.iter().any(|(other, _)| beats(other, &marks))
+    }
+
+    fn keep(&mut self, place: usize, design: &Design) {
+        self.0.push((marks(design), place));
+    }
+
+    fn places(self) -> Vec<usize> {
+        self.0.into_iter().map(|(_, place)| place).collect()
+    }
+}
+
+/// The cheapest design of each level and kind of volume; doubtful ones only where there is no
+/// other.
+#[derive(Default)]
+pub(crate) struct CheapestOfEach(Vec<(Marks, usize, (ServiceLevel, VolumeKind))>);
+
+impl Kept for CheapestOfEach {
+    fn order(&self, designs: &[&Design]) -> Vec<usize> {
+        let mut places = cheapest_first(designs);
+        places.sort_by_key(|place| designs[*place].doubtful);
+        places
+    }
+
+    fn stands_out(&self, design: &Design) -> bool {
+        let is_mixed = design.pools.iter().any(|pool| pool.level != design.level);
+        let key = (design.level, design.kind);
+        !is_mixed && !self.0.iter().any(|(_, _, other)| *other == key)
+    }
+
+    fn keep(&mut self, place: usize, design: &Design) {
+        self.0.push((marks(design), place, (design.level, design.kind)));
+    }
+
+    fn places(mut self) -> Vec<usize> {
+        self.0.sort_by_key(|(marks, _, _)| *marks);
+        self.0.into_iter().map(|(_, place, _)| place).collect()
+    }
 }
 
 /// Of each constraint the shortfall that misses by least, the nearest of all first.

@@ -187,30 +187,44 @@ impl<'a> Space<'a> {
     /// The front of all designs.
     pub(crate) fn settled(mut self) -> Settled {
         loop {
-            let designs: Vec<&Design> = self.candidates.iter().map(|c| &c.design).collect();
-            let front = front::front(&designs);
-            let of_each = front::cheapest_of_each(&designs);
-            let mut open: Vec<usize> = front.iter().chain(&of_each).copied().collect();
-            open.retain(|place| !self.candidates[*place].is_settled);
-            open.sort_unstable();
-            open.dedup();
-            if open.is_empty() {
+            let front = self.pass(front::Unbeaten::default());
+            let of_each = self.pass(front::CheapestOfEach::default());
+            if let (Some(front), Some(of_each)) = (front, of_each) {
                 let of = |places: Vec<usize>| {
-                    places.into_iter().map(|place| designs[place].clone()).collect()
+                    places.into_iter().map(|place| self.candidates[place].design.clone()).collect()
                 };
-                return Settled {
-                    front: of(front),
-                    of_each: of(of_each),
-                    shortfalls: self.shortfalls,
-                };
-            }
-            // From behind, so that places stay what they are.
-            for place in open.into_iter().rev() {
-                if !self.settle(place) {
-                    self.candidates.swap_remove(place);
-                }
+                let (front, of_each) = (of(front), of(of_each));
+                return Settled { front, of_each, shortfalls: self.shortfalls };
             }
         }
+    }
+
+    /// Goes through all designs once, the cheapest first, and holds those that stand out against
+    /// the model; `None` where it made one dearer, so that another order may be the right one.
+    fn pass(&mut self, mut kept: impl front::Kept) -> Option<Vec<usize>> {
+        let designs: Vec<&Design> = self.candidates.iter().map(|c| &c.design).collect();
+        let order = kept.order(&designs);
+        let (mut none, mut is_same) = (Vec::new(), true);
+        for place in order {
+            if !kept.stands_out(&self.candidates[place].design) {
+                continue;
+            }
+            let before = front::marks(&self.candidates[place].design);
+            if !self.settle(place) {
+                none.push(place);
+            } else if front::marks(&self.candidates[place].design) == before {
+                kept.keep(place, &self.candidates[place].design);
+            } else {
+                is_same = false;
+            }
+        }
+        // From behind, so that places stay what they are; those that are kept are told anew.
+        let is_whole = is_same && none.is_empty();
+        none.sort_unstable();
+        for place in none.into_iter().rev() {
+            self.candidates.swap_remove(place);
+        }
+        is_whole.then(|| kept.places())
     }
 
     /// The cheapest design alone.
