@@ -31,7 +31,7 @@ read = "100%"
 transfer_size = "16KiB"
 pattern = "sequential"
 files = 1
-file_size = "2MiB"
+file_size = "512KiB"
 queue_depth = [1, 10, 20, 48]
 "#;
 
