@@ -24,6 +24,7 @@ const IDENTITY: &[(&str, &str, &[&str])] = &[
     ("load_profiles.toml", "profile", &["name"]),
     ("prices.toml", "storage", &["region"]),
     ("prices.toml", "traffic", &["name"]),
+    ("prices.toml", "transfer", &["name"]),
     ("prices.toml", "vm", &["name", "region"]),
     (
         "published.toml",

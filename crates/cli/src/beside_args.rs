@@ -24,6 +24,13 @@ pub(crate) struct BesideArguments {
     pub(crate) beside_published: bool,
 }
 
+impl BesideArguments {
+    /// Whether anything was said.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.vm.is_some() || self.beside_published
+    }
+}
+
 /// The size of that name, which may lack its beginning.
 ///
 /// # Errors

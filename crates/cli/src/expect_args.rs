@@ -6,7 +6,6 @@ use clap::{Args, ValueEnum};
 use cloud::figure::{Access, Protocol};
 use cloud::service_level::VolumeKind;
 use cloud::vm_size::VmSize;
-use predict::fields;
 use units::{Bytes, BytesPerSec, ParseError, Percent};
 
 use crate::args::{OUTPUT, StoreArguments};
@@ -66,7 +65,7 @@ pub(crate) struct ExpectArguments {
     pub(crate) transfer_size: Option<Bytes>,
 
     /// Share of reads among the operations.
-    #[arg(long, value_name = "SHARE", value_parser = share,
+    #[arg(long, value_name = "SHARE",
           allow_hyphen_values = true, help_heading = LOAD)]
     pub(crate) read: Option<Percent>,
 
@@ -111,15 +110,6 @@ pub(crate) enum ClientKind {
     Linux,
     /// Hosts of VMware's, as in Azure VMware Solution.
     Esxi,
-}
-
-/// A bare `0.7` is seven tenths to some and less than a percent to others.
-fn share(text: &str) -> Result<Percent, String> {
-    let share: Percent = text.parse().map_err(|error: ParseError| error.to_string())?;
-    match fields::is_share(text) {
-        true => Ok(share),
-        false => Err("with the unit it is clear what is meant: `70%`".to_owned()),
-    }
 }
 
 fn protocol(text: &str) -> Result<Protocol, String> {

@@ -186,7 +186,7 @@ pub(crate) struct SizeArguments {
 
     /// The mean throughput over the month as a share of the wanted, for what is paid by traffic.
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true,
-          default_value = "100%", help_heading = PRICE)]
+          default_value = "100%", requires = "peered", help_heading = PRICE)]
     pub(crate) mean: Percent,
 
     /// The share of the capacity that lies in the cool tier: 60%.
@@ -296,9 +296,15 @@ fn cool_down(text: &str) -> Result<u64, String> {
 /// In thousandths. Growth may be more than all that is there.
 fn growth(text: &str) -> Result<u64, String> {
     let wrong = || "a share from `0%` to `10000%`".to_owned();
-    let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
+    let (number, has_unit) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), true),
+        None => (text.trim(), false),
+    };
     let share: f64 = number.parse().map_err(|_| wrong())?;
     match share {
+        share if !has_unit && share > 0.0 && share < 1.0 => {
+            Err("with the unit it is clear what is meant: `30%`".to_owned())
+        }
         share if (0.0..=10_000.0).contains(&share) => Ok((share * 10.0).round() as u64),
         _ => Err(wrong()),
     }

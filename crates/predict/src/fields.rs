@@ -116,7 +116,7 @@ impl<'t, 'i> Fields<'t, 'i> {
     /// A share, from 0 to 1.
     pub fn share(&mut self, key: &'static str, m: &mut Mistakes<'_>) -> Option<f64> {
         self.read(key, m, "a share from `0%` to `100%`", |text| {
-            text.parse::<Percent>().ok().filter(|_| is_share(text)).map(Percent::fraction)
+            text.parse::<Percent>().ok().map(Percent::fraction)
         })
     }
 
@@ -184,13 +184,6 @@ impl<'t, 'i> Fields<'t, 'i> {
             }
         }
     }
-}
-
-/// Whether a share is clear: a number below 1 without a unit may be meant as a fraction, or as
-/// less than a percent.
-pub fn is_share(text: &str) -> bool {
-    let is_below_1 = |number: f64| number > 0.0 && number < 1.0;
-    !text.trim().parse().is_ok_and(is_below_1)
 }
 
 /// `128MiB/s`, or as links are named `10Gbit/s`: 10^9 bit/s.

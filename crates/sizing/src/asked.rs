@@ -203,7 +203,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Whether connections and slots are not what is exhausted first.
-    fn leaves_spare(&self, hosts: &Hosts, requests: Option<u64>) -> bool {
+    pub(crate) fn leaves_spare(&self, hosts: &Hosts, requests: Option<u64>) -> bool {
         let uses = self.uses(hosts, requests);
         let is_ours = |one: &&Use| matches!(one.resource, Resource::Flows | Resource::Slots);
         let others = uses.iter().filter(|one| !is_ours(one)).map(Use::permille).max();

@@ -91,7 +91,7 @@ pub(crate) fn settled(
     let trial = Trial { asked, need, pools: &storage.pools, facts };
     let found = trial.settle(&first)?;
     let (mut hosts, response) = found;
-    let requests = response.as_ref().map(|r| r.requests.ceil() as u64);
+    let requests = response.as_ref().map(Response::whole_requests);
     if let Some(requests) = requests {
         asked.refuse_full_endpoints(storage, requests)?;
     }
@@ -126,12 +126,22 @@ impl Trial<'_> {
                 return Err(self.too_slow());
             }
         }
-        let mut last = None;
+        let (mut kept, mut last) = (None, None);
         for connections in steps.into_iter().filter(|each| *each >= first.connections) {
             match self.judged(self.asked.hosts(count, connections)) {
-                Ok(found) => return Ok(found),
+                Ok(found) => {
+                    let requests = found.1.as_ref().map(Response::whole_requests);
+                    let is_enough = self.asked.leaves_spare(&found.0, requests);
+                    kept = Some(found);
+                    if is_enough {
+                        break;
+                    }
+                }
                 Err(shortfall) => last = Some(shortfall),
             }
+        }
+        if let Some(found) = kept {
+            return Ok(found);
         }
         // More hosts: twice as many until it is enough, then the fewest of those.
         let (mut few, mut enough) = (count, count);
@@ -174,7 +184,7 @@ impl Trial<'_> {
         if self.need.response_time_ns.is_some_and(|wanted| response.mean_ns > wanted as f64) {
             return Err(self.too_slow());
         }
-        let requests = response.requests.ceil() as u64;
+        let requests = response.whole_requests();
         match hosts.slots {
             Some(slots) if requests > slots => Err(self.asked.few_slots(requests, slots)),
             _ => Ok((hosts, Some(response))),

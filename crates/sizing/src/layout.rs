@@ -5,6 +5,7 @@
 //! over all subsets of the parts.
 
 use cloud::price::{StoragePrices, Usd};
+use cloud::row::LimitName;
 use cloud::service_level::{QosType, VolumeKind};
 
 use crate::capability::Abilities;
@@ -61,7 +62,8 @@ pub(crate) fn divided(
         }
         Some(joined(groups))
     });
-    found.collect()
+    let most = facts.catalog.limit(LimitName::PoolsPerAccountMax);
+    found.filter(|one| one.pools.len() as u64 <= most).collect()
 }
 
 /// The cheapest storage of one choice for the parts whose bits are set.
@@ -96,7 +98,10 @@ fn cheapest_pool(
 fn joined(groups: Vec<Storage>) -> Storage {
     let decides = match groups.iter().any(|one| one.decides == Decides::Throughput) {
         true => Decides::Throughput,
-        false => groups.iter().map(|one| one.decides).next().unwrap_or(Decides::Minimum),
+        false => {
+            let mut all = groups.iter().map(|one| one.decides);
+            all.find(|one| *one != Decides::Minimum).unwrap_or(Decides::Minimum)
+        }
     };
     let mut reasons = Vec::new();
     let mut pools = Vec::new();

@@ -37,6 +37,14 @@ pub struct Response {
     pub requests: f64,
 }
 
+impl Response {
+    /// Calls that wait at once, each a slot.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    pub fn whole_requests(&self) -> u64 {
+        self.requests.ceil() as u64
+    }
+}
+
 /// What the need comes to; `None` where the model says that some demand is not reached, or where
 /// there is nothing to say. Each part is modelled alone.
 ///

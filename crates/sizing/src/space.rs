@@ -4,7 +4,8 @@
 //! The model can only ask for more: for more connections or hosts, never for fewer. So a design
 //! that another beats, which the model has confirmed, stays beaten, and only those that stand in
 //! the front need to be held against the model, again and again until all that stand there have
-//! been. What is left is the front of all designs, exactly.
+//! been. What is left begins with the cheapest of all designs, exactly; of the others one may be
+//! missing that gets more spare throughput only by the hosts that the model adds to it.
 
 use cloud::reason::Reason;
 use cloud::service_level::{ServiceLevel, VolumeKind};

@@ -172,17 +172,17 @@ fn read_ahead_is_set_where_something_is_read_in_order() {
 }
 
 #[test]
-fn a_response_time_that_few_connections_miss_is_met_with_more() {
+fn a_response_time_that_the_cheapest_misses_is_met_by_others() {
     let wanted = Demand::of_rate(60_000, 8192, 700);
     let any = front(&need(wanted, Protocol::Nfs3));
-    let slowest = any.iter().filter_map(|d| d.response).map(|r| r.mean_ns).fold(0.0, f64::max);
-    let within = (slowest * 0.8) as u64;
+    let mean_ns = |design: &Design| design.response.expect("the model reaches it").mean_ns;
+    let least = any.iter().map(mean_ns).fold(f64::INFINITY, f64::min);
+    // The cheapest misses what another one reaches.
+    let within = f64::midpoint(least, mean_ns(&any[0])) as u64;
+    assert!(mean_ns(&any[0]) > within as f64);
     let fast = Need { response_time_ns: Some(within), ..need(wanted, Protocol::Nfs3) };
-    if let Ok(Verdict::Feasible { designs, of_each }) = solve(&fast, &FACTS) {
-        for design in designs.iter().chain(&of_each) {
-            let mean_ns = design.response.expect("the model reaches it").mean_ns;
-            assert!(mean_ns <= within as f64, "{mean_ns} ns for {within}");
-        }
+    for design in &front(&fast) {
+        assert!(mean_ns(design) <= within as f64, "{} ns for {within}", mean_ns(design));
     }
 }
 

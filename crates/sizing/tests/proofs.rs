@@ -136,7 +136,9 @@ fn wrong(need: &Need, design: &Design) -> Vec<String> {
     demand(u128::from(hosts.connections) <= limit(LimitName::NconnectMax), "nconnect");
     let slots = u128::from(hosts.connections * hosts.endpoints)
         * limit(LimitName::OutstandingPerConnectionMax);
-    demand(u128::from(hosts.outstanding.unwrap_or(0)) <= slots, "slots");
+    let calls = design.response.map_or(0, |response| response.requests.ceil() as u128);
+    let all = u128::from(hosts.count) * slots;
+    demand(calls <= all, "slots");
     wrong
 }
 

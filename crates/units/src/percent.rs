@@ -7,6 +7,7 @@ use crate::ParseError;
 use crate::error::{parse_number, split_unit};
 
 /// A share from 0 % to 100 % in steps of 0.1 %. Prints as `70 %`; parses `70%`, `70`, `66.7 %`.
+/// A bare `0.7` is refused: it is seven tenths to some and less than a percent to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Percent {
     permille: u16,
@@ -44,6 +45,9 @@ impl FromStr for Percent {
         if !matches!(unit, "" | "%") || !(0.0..=100.0).contains(&number) {
             return Err(wrong());
         }
+        if unit.is_empty() && number > 0.0 && number < 1.0 {
+            return Err(ParseError::new(text, "a share with its unit, such as `70%`"));
+        }
         Ok(Percent { permille: (number * 10.0).round() as u16 })
     }
 }
@@ -69,6 +73,8 @@ mod tests {
         assert_eq!("0".parse(), Ok(Percent::ZERO));
         assert!("101%".parse::<Percent>().is_err());
         assert!("-1%".parse::<Percent>().is_err());
+        assert_eq!("0.7%".parse(), Ok(Percent { permille: 7 }));
+        assert!("0.7".parse::<Percent>().unwrap_err().to_string().contains("`70%`"));
         assert_eq!(Percent { permille: 667 }.to_string(), "66.7 %");
         assert_eq!(Percent::ALL.to_string(), "100 %");
     }

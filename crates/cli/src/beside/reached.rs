@@ -36,6 +36,8 @@ impl Reached {
 
     fn by(target: &TargetSpec, environment: &[(String, String)]) -> Reached {
         let entry = |name: &str| entry(environment, name);
+        // So it is where a server on this host was reached by another address of its own.
+        let is_through_loopback = entry("nic.name") == Some("lo");
         match target {
             TargetSpec::Null => Reached::Null,
             TargetSpec::Emulated { .. } => Reached::Emulated,
@@ -45,7 +47,7 @@ impl Reached {
                 // Where the record says nothing, the URL says at least that there is a server.
                 let any = servers.next();
                 let is_own = |server: SocketAddr| server.ip().is_loopback();
-                match any.is_some_and(is_own) && servers.all(is_own) {
+                match is_through_loopback || any.is_some_and(is_own) && servers.all(is_own) {
                     true => Reached::Loopback,
                     false => Reached::Nfs,
                 }
@@ -55,7 +57,9 @@ impl Reached {
                 let server = entry("mount.server");
                 let server: Option<IpAddr> = server.and_then(|text| text.parse().ok());
                 match filesystem {
-                    "nfs" | "nfs4" if server.is_some_and(|ip| ip.is_loopback()) => {
+                    "nfs" | "nfs4"
+                        if is_through_loopback || server.is_some_and(|ip| ip.is_loopback()) =>
+                    {
                         Reached::Loopback
                     }
                     "nfs" | "nfs4" => Reached::Nfs,
@@ -132,6 +136,8 @@ mod tests {
         assert_eq!(by_servers("127.0.0.1:2049, [::1]:2049"), Reached::Loopback);
         assert_eq!(by_servers("127.0.0.1:2049, 10.0.0.4:2049"), Reached::Nfs);
         assert_eq!(reached(export(), &[]), Reached::Nfs);
+        let own = [("target.servers", "10.0.0.4:2049"), ("nic.name", "lo")];
+        assert_eq!(reached(export(), &own), Reached::Loopback);
         assert_eq!(reached(TargetSpec::Null, &[]), Reached::Null);
         assert!(!Reached::Null.is_network() && !Reached::Loopback.is_network());
     }

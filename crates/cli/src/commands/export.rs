@@ -2,17 +2,22 @@
 
 use std::io::Write;
 
+use anyhow::anyhow;
 use report::record::Record;
 
 use crate::args::{ExportArguments, ExportFormat};
 use crate::beside;
 use crate::commands::output;
-use crate::exit::{Exit, Outcome};
+use crate::exit::{Exit, Failure, Outcome};
 
 pub(crate) fn run(arguments: &ExportArguments) -> Outcome {
     let (_, record) = arguments.which.load()?;
     let findings = analysis::analyze(&record);
     let is_json = arguments.format == ExportFormat::Json;
+    if !is_json && arguments.beside.is_asked() {
+        let error = "export: published figures stand beside a record in JSON only: --format json";
+        return Err(Failure::input(anyhow!(error)));
+    }
     let beside = || beside::of_record(&record, &findings, &arguments.beside);
     let published = is_json.then(beside).flatten();
     let shown = Record { findings: &findings, published: published.as_ref() };

@@ -1,6 +1,6 @@
 //! A volume that is kept in a storage: what comes back from its records and data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use files::{DataId, Error, FileSystem, Options, Recovery, Stability, Storage};
@@ -8,7 +8,9 @@ use proptest::prelude::*;
 use units::Bytes;
 
 use crate::scene::*;
-use crate::steps::{apply, steps, tree};
+use crate::steps::{Step, apply, steps, tree};
+
+const BLOCK: u64 = 4096;
 
 /// Bytes of each file, records, and what is to fail.
 #[derive(Debug, Default)]
@@ -17,6 +19,9 @@ struct Kept(Mutex<State>);
 #[derive(Clone, Debug, Default)]
 struct State {
     data: BTreeMap<DataId, Vec<u8>>,
+    /// Blocks that were written and not cut off, as a disk has them: also one of which only a
+    /// beginning is left that nobody wrote.
+    written: BTreeMap<DataId, BTreeSet<u64>>,
     forgotten: Vec<DataId>,
     units: Vec<Vec<u8>>,
     fails: Option<Error>,
@@ -52,6 +57,8 @@ impl Storage for Kept {
         let end = offset as usize + bytes.len();
         kept.resize(kept.len().max(end), 0);
         kept[offset as usize..end].copy_from_slice(bytes);
+        let blocks = offset / BLOCK..(end as u64).div_ceil(BLOCK);
+        state.written.entry(data).or_default().extend(blocks);
         Ok(())
     }
 
@@ -59,6 +66,9 @@ impl Storage for Kept {
         let mut state = self.state()?;
         if let Some(kept) = state.data.get_mut(&data) {
             kept.truncate(size as usize);
+        }
+        if let Some(written) = state.written.get_mut(&data) {
+            written.retain(|block| *block < size.div_ceil(BLOCK));
         }
         Ok(())
     }
@@ -76,6 +86,7 @@ impl Storage for Kept {
         state.units.push(records.to_vec());
         for data in std::mem::take(&mut state.forgotten) {
             state.data.remove(&data);
+            state.written.remove(&data);
         }
         Ok(())
     }
@@ -109,18 +120,21 @@ fn recovered(storage: &Kept, options: Options) -> FileSystem {
     }
     let mut fs = recovery.finish().unwrap();
     let files: Vec<(DataId, u64)> = fs.data().collect();
-    let mut data = BTreeMap::new();
+    let (mut data, mut written) = (BTreeMap::new(), BTreeMap::new());
     for (id, size) in files {
         if let Some(mut bytes) = state.data.get(&id).cloned() {
             bytes.truncate(size as usize);
-            let blocks = bytes.chunks(4096).enumerate().filter(|(_, b)| b.iter().any(|b| *b > 0));
-            let ranges: Vec<std::ops::Range<u64>> =
-                blocks.map(|(i, b)| i as u64 * 4096..i as u64 * 4096 + b.len() as u64).collect();
+            let mut blocks = state.written[&id].clone();
+            blocks.retain(|block| *block < (bytes.len() as u64).div_ceil(BLOCK));
+            let end = |block: u64| ((block + 1) * BLOCK).min(bytes.len() as u64);
+            let ranges = blocks.iter().map(|block| block * BLOCK..end(*block));
+            let ranges: Vec<std::ops::Range<u64>> = ranges.collect();
             fs.found(id, &ranges);
             data.insert(id, bytes);
+            written.insert(id, blocks);
         }
     }
-    let again = Arc::new(Kept(Mutex::new(State { data, ..State::default() })));
+    let again = Arc::new(Kept(Mutex::new(State { data, written, ..State::default() })));
     fs.keep_in(again).unwrap()
 }
 
@@ -302,4 +316,18 @@ proptest! {
         }
         prop_assert_eq!(everything(&fs), everything(&memory));
     }
+}
+
+#[test]
+fn a_block_of_which_a_hole_is_left_is_there_after_a_start_too() {
+    let (mut fs, storage) = kept(options());
+    for step in [
+        Step::Create("c".to_owned()),
+        Step::Write("c".to_owned(), 9111, 1, 1),
+        Step::Truncate("c".to_owned(), 8193),
+    ] {
+        apply(&mut fs, &step, Stability::FileSync).unwrap();
+    }
+    fs.sync().unwrap();
+    assert_eq!(everything(&recovered(&storage, later())), everything(&fs));
 }

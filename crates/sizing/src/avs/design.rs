@@ -203,11 +203,16 @@ fn on_vsan_only(selection: &Selection, needed: &Hosts, ask: &Ask, facts: &Facts<
     design.on_vsan = (0..selection.machines.len()).collect();
     design.vsan_stored = selection.totals.storage;
     design.files_month = facts.prices.map(|_| Usd::ZERO);
+    let asked = [needed.at_least(0), needed.by_storage, needed.least.max(needed.least_by_policy)];
+    let with_spare = match asked.into_iter().max() {
+        Some(most) if count > most => {
+            format!(", with the spare ones of every cluster {}", thousands(count))
+        }
+        _ => String::new(),
+    };
     design.reasons.push(Reason::asked(format!(
-        "the largest of {} hosts{}",
-        numbers(
-            &[needed.at_least(0), needed.by_storage, needed.least.max(needed.least_by_policy),]
-        ),
+        "the largest of {} hosts{with_spare}{}",
+        numbers(&asked),
         spare_text(needed, count)
     )));
     design

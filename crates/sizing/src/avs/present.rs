@@ -213,6 +213,8 @@ fn now(today: &Today) -> Beside {
     let hosts = today.hosts.clone().unwrap_or_default();
     let known = today.hosts.is_some();
     let stores = today.datastores.last();
+    // A sum of some of them is no sum.
+    let known_stores = stores.filter(|stores| stores.unknown == 0);
     Beside {
         name: "today".to_owned(),
         hosts: known.then_some(hosts.count),
@@ -220,8 +222,8 @@ fn now(today: &Today) -> Beside {
         cores: hosts.cores,
         memory: hosts.memory,
         datastores: stores.map(|stores| stores.count),
-        capacity: stores.map(|stores| stores.capacity),
-        stored: stores.map(|stores| stores.in_use),
+        capacity: known_stores.map(|stores| stores.capacity),
+        stored: known_stores.map(|stores| stores.in_use),
     }
 }
 
