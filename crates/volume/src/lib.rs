@@ -17,6 +17,7 @@
 //! `shell` runs it on sockets; `notice` tells whoever runs it what happens.
 
 mod agenda;
+mod chunks;
 pub mod config;
 mod config_rules;
 pub mod delay;

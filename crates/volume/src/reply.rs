@@ -12,6 +12,16 @@ use crate::outgoing::Outgoing;
 /// to hold, cost more than the copy.
 const COPIED_BYTES_MAX: usize = 1024;
 
+/// Room that a new one has: all that a reply to READ has of its own.
+const HEAD_BYTES: usize = 136;
+
+/// What [`Reply::give_back`] keeps: most replies have 150 bytes, and data in one or two pieces.
+const KEPT_BYTES: usize = 512;
+const KEPT_PIECES: usize = 4;
+
+/// No page is smaller.
+const PAGE_BYTES: usize = 4096;
+
 /// The bytes of one reply, record mark included.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
@@ -27,7 +37,11 @@ impl Reply {
     /// An empty reply.
     #[must_use]
     pub fn new() -> Reply {
-        Reply::default()
+        Reply {
+            head: Vec::with_capacity(HEAD_BYTES),
+            data: Vec::with_capacity(1),
+            ..Reply::default()
+        }
     }
 
     /// Makes it empty again; the memory of its head stays, what it held by reference goes.
@@ -35,6 +49,13 @@ impl Reply {
         self.head.clear();
         self.data.clear();
         (self.data_bytes, self.padding) = (0, &[]);
+    }
+
+    /// Makes it empty, and keeps no more memory than most replies need.
+    pub(crate) fn give_back(&mut self) {
+        self.clear();
+        self.head.shrink_to(KEPT_BYTES);
+        self.data.shrink_to(KEPT_PIECES);
     }
 
     /// Bytes to be sent.
@@ -46,6 +67,14 @@ impl Reply {
     /// Of them, those that are the reply's own and not data by reference.
     pub(crate) fn own_bytes(&self) -> usize {
         self.head.len()
+    }
+
+    /// Touches each page of what is to be sent, and what counts who holds it; what it gives has no
+    /// meaning.
+    pub(crate) fn look(&self) -> usize {
+        self.data.iter().for_each(|piece| drop(std::hint::black_box(piece.clone())));
+        let pages = self.parts().flat_map(|part| part.iter().step_by(PAGE_BYTES));
+        pages.map(|byte| usize::from(*byte)).sum()
     }
 
     /// True if there is nothing to be sent.

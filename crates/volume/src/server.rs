@@ -11,6 +11,7 @@
 //! that is how the service pushes back.
 
 mod connection;
+mod held;
 mod volumes;
 
 use std::collections::VecDeque;
@@ -34,6 +35,7 @@ use crate::slots::{Place, Slots};
 use crate::witness::Procedure;
 
 use connection::Connection;
+use held::{Held, Holding};
 
 /// Requests of one connection that are performed in a row. Small ones take some 50 us together, so
 /// that a connection that sends 10,000 at once holds up the others no longer than that.
@@ -50,9 +52,6 @@ const MANY_HELD: usize = 1024;
 
 /// What is due within this is about to be.
 const ABOUT_NS: u64 = 1_000_000;
-
-/// Replies that were held and whose memory is kept for the next ones; most have 150 bytes.
-const SPARE_REPLIES: usize = 4096;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -121,7 +120,7 @@ pub struct Server {
     /// volumes[VolumeIndex].
     volumes: Vec<Option<VolumeKey>>,
     connections: Slots<Connection>,
-    held: Slots<Held>,
+    held: Holding,
     /// Connections that something changed for since [`Server::take_ready`].
     ready: Vec<Conn>,
     /// Connections with input that can be worked on without waiting for anything.
@@ -130,7 +129,6 @@ pub struct Server {
     /// When the replies that the last [`Server::advance`] let go had been due.
     released_ns: Vec<u64>,
     reply: Reply,
-    spare: Vec<Reply>,
 }
 
 impl fmt::Debug for Server {
@@ -141,17 +139,6 @@ impl fmt::Debug for Server {
             .field("held", &self.held.len())
             .finish_non_exhaustive()
     }
-}
-
-/// A reply that limits or the delay hold.
-#[derive(Debug)]
-struct Held {
-    connection: Place,
-    /// Where it stands in the connection's list.
-    position: usize,
-    reply: Reply,
-    bytes: u64,
-    failed: bool,
 }
 
 impl Server {
@@ -196,13 +183,12 @@ impl Server {
             endpoints,
             volumes: Vec::new(),
             connections: Slots::default(),
-            held: Slots::default(),
+            held: Holding::default(),
             ready: Vec::new(),
             unfinished: VecDeque::new(),
             due: Vec::new(),
             released_ns: Vec::new(),
             reply: Reply::new(),
-            spare: Vec::new(),
         };
         let problems = server.bring_volumes_to_the_account(now_ns);
         if problems.is_empty() { Ok(server) } else { Err(StartError::Volumes(problems)) }
@@ -288,9 +274,12 @@ impl Server {
     pub fn closed(&mut self, now_ns: u64, conn: Conn) {
         let Some(connection) = self.connections.remove(conn.0) else { return };
         for place in connection.held {
-            if let Some(held) = self.held.remove(place) {
-                self.save(held.reply);
+            if let Some((_, reply)) = self.held.take(place) {
+                reply.give_back();
             }
+        }
+        if self.connections.len() == 0 {
+            self.held.give_back();
         }
         self.service.disconnect(now_ns, connection.key);
     }
@@ -370,6 +359,15 @@ impl Server {
     pub fn left(&mut self, now_ns: u64) {
         for due_ns in self.released_ns.drain(..) {
             self.service.left(now_ns, due_ns);
+        }
+    }
+
+    /// Looks at what is to be sent next, while there is time: where a processor, or a hypervisor,
+    /// has to find its memory first (140 us for some pages of a virtual machine), the reply is
+    /// not late for that.
+    pub fn look_ahead(&mut self) {
+        if let Some(token) = self.service.next_token() {
+            std::hint::black_box(self.held.look(Place::from_bits(token)));
         }
     }
 
@@ -510,12 +508,10 @@ impl Server {
                 self.service.answered(&due, bytes, failed);
             }
             Ok(None) => {
-                let spare = self.spare.pop().unwrap_or_default();
-                let reply = std::mem::replace(&mut self.reply, spare);
                 let position = connection.held.len();
-                connection.held_own_bytes += reply.own_bytes();
-                let held = Held { connection: place, position, reply, bytes, failed };
-                let inserted = self.held.insert(held);
+                connection.held_own_bytes += self.reply.own_bytes();
+                let held = Held { connection: place, position, bytes, failed };
+                let inserted = self.held.hold(held, &mut self.reply);
                 debug_assert_eq!(inserted, token);
                 connection.held.push(inserted);
             }
@@ -528,28 +524,21 @@ impl Server {
     /// Sends a reply that is held no longer.
     fn answer_held(&mut self, due: &Due) {
         let place = Place::from_bits(due.token);
-        let Some(held) = self.held.remove(place) else { return self.service.dropped(due) };
-        let Held { connection: at, position, mut reply, bytes, failed } = held;
+        let Some((held, reply)) = self.held.take(place) else {
+            return self.service.dropped(due);
+        };
+        let Held { connection: at, position, bytes, failed } = held;
         let connection = self.connections.get_mut(at).expect("its replies go with a connection");
         connection.held.swap_remove(position);
         connection.held_own_bytes -= reply.own_bytes();
+        connection.send(reply);
+        reply.give_back();
         if let Some(moved) = connection.held.get(position) {
-            let moved = self.held.get_mut(*moved).expect("a connection lists what is held");
-            moved.position = position;
+            self.held.moved(*moved, position);
         }
-        connection.send(&mut reply);
         self.released_ns.push(due.due_ns);
         self.service.answered(due, bytes, failed);
-        self.save(reply);
         self.note(at);
-    }
-
-    /// Keeps the memory of a reply for the next one.
-    fn save(&mut self, mut reply: Reply) {
-        if self.spare.len() < SPARE_REPLIES {
-            reply.clear();
-            self.spare.push(reply);
-        }
     }
 
     fn time_of_day(&self, now_ns: u64) -> Time {

@@ -313,6 +313,15 @@ impl Service {
         [released_ns, self.wheel.next_ns()].into_iter().flatten().min()
     }
 
+    /// The token of a request that is due soon, most often of the next one.
+    pub fn next_token(&mut self) -> Option<u64> {
+        let place = match self.wheel.peek() {
+            Some(place) => *place,
+            None => Place::from_bits(self.shaper.next_token()?),
+        };
+        self.held.get(place).map(|held| held.due.token)
+    }
+
     /// The answer to a request goes.
     ///
     /// * `bytes` — that were read, or written and taken

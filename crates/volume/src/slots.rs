@@ -3,6 +3,8 @@
 //! For: connections, volumes and held requests, which are looked up for each request and named by
 //! small keys that are copied about. Not for: order.
 
+use crate::chunks::Chunks;
+
 /// Where something stands, and which of those that stood there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place {
@@ -27,95 +29,112 @@ impl Place {
     }
 }
 
-/// Places in one piece of memory.
-const CHUNK: usize = 1024;
+/// No place.
+const NONE: u32 = u32::MAX;
 
-/// Things with their places; those of what was removed are used again.
+/// Things with their places; those of what was removed are used again, the last one first.
 ///
-/// They stand in pieces of memory that are never moved: to make room for 100,000 held replies by
-/// copying those that are there takes milliseconds, in which nothing else is let go.
+/// Which places are free is written in the places themselves: a list beside them would grow as
+/// 100,000 held replies leave, and what an allocator does before it gives out a large piece of
+/// memory, after many small ones came back to it, takes up to 20 ms.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots<T> {
-    chunks: Vec<Vec<Slot<T>>>,
-    count: u32,
-    free: Vec<u32>,
+    slots: Chunks<Slot<T>>,
+    /// First of the list of free places.
+    free: u32,
+    used: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Slot<T> {
     generation: u32,
-    value: Option<T>,
+    content: Content<T>,
+}
+
+#[derive(Clone, Debug)]
+enum Content<T> {
+    Used(T),
+    /// The next free place.
+    Free(u32),
 }
 
 impl<T> Default for Slots<T> {
     fn default() -> Slots<T> {
-        Slots { chunks: Vec::new(), count: 0, free: Vec::new() }
+        Slots { slots: Chunks::default(), free: NONE, used: 0 }
     }
 }
 
 impl<T> Slots<T> {
     pub(crate) fn insert(&mut self, value: T) -> Place {
-        if let Some(index) = self.free.pop() {
-            let slot = self.slot_mut(index).expect("what is free was used");
-            slot.value = Some(value);
-            return Place { index, generation: slot.generation };
+        let place = self.next_place();
+        self.used += 1;
+        match self.slots.get_mut(place.index()) {
+            Some(slot) => {
+                if let Content::Free(next) = slot.content {
+                    self.free = next;
+                }
+                slot.content = Content::Used(value);
+            }
+            None => {
+                assert!(place.index != NONE, "fewer than 2^32 - 1 of a kind");
+                self.slots.push(Slot { generation: 0, content: Content::Used(value) });
+            }
         }
-        let index = self.count;
-        self.count = index.checked_add(1).expect("fewer than 2^32 of a kind");
-        if (index as usize).is_multiple_of(CHUNK) {
-            // Most kinds have few, and the first chunk grows with them.
-            let room = if index == 0 { 0 } else { CHUNK };
-            self.chunks.push(Vec::with_capacity(room));
-        }
-        let last = self.chunks.last_mut().expect("the first place of a chunk makes it");
-        last.push(Slot { generation: 0, value: Some(value) });
-        Place { index, generation: 0 }
+        place
     }
 
     /// The place that the next thing will have.
     pub(crate) fn next_place(&self) -> Place {
-        let index = self.free.last().copied().unwrap_or(self.count);
-        let generation = self.slot(index).map_or(0, |slot| slot.generation);
-        Place { index, generation }
+        match self.slots.get(self.free as usize) {
+            Some(slot) => Place { index: self.free, generation: slot.generation },
+            None => Place { index: self.slots.len() as u32, generation: 0 },
+        }
     }
 
     pub(crate) fn get(&self, place: Place) -> Option<&T> {
-        let slot = self.slot(place.index)?;
-        slot.value.as_ref().filter(|_| slot.generation == place.generation)
+        match self.slots.get(place.index()) {
+            Some(Slot { generation, content: Content::Used(value) })
+                if *generation == place.generation =>
+            {
+                Some(value)
+            }
+            _ => None,
+        }
     }
 
     pub(crate) fn get_mut(&mut self, place: Place) -> Option<&mut T> {
-        let slot = self.slot_mut(place.index)?;
-        slot.value.as_mut().filter(|_| slot.generation == place.generation)
+        match self.slots.get_mut(place.index()) {
+            Some(Slot { generation, content: Content::Used(value) })
+                if *generation == place.generation =>
+            {
+                Some(value)
+            }
+            _ => None,
+        }
     }
 
     pub(crate) fn remove(&mut self, place: Place) -> Option<T> {
-        let slot = self.slot_mut(place.index)?;
-        if slot.generation != place.generation {
-            return None;
-        }
-        let value = slot.value.take()?;
+        self.get(place)?;
+        let slot = self.slots.get_mut(place.index())?;
+        let content = std::mem::replace(&mut slot.content, Content::Free(self.free));
         slot.generation = slot.generation.wrapping_add(1);
-        self.free.push(place.index);
-        Some(value)
+        self.free = place.index;
+        self.used -= 1;
+        match content {
+            Content::Used(value) => Some(value),
+            Content::Free(_) => None,
+        }
     }
 
     /// Where everything is.
     pub(crate) fn places(&self) -> Vec<Place> {
-        let used = self.chunks.iter().flatten().zip(0..).filter(|(slot, _)| slot.value.is_some());
-        used.map(|(slot, index)| Place { index, generation: slot.generation }).collect()
+        let used = |slot: &Slot<T>| matches!(slot.content, Content::Used(_));
+        let all = self.slots.iter().zip(0..).filter(|(slot, _)| used(slot));
+        all.map(|(slot, index)| Place { index, generation: slot.generation }).collect()
     }
 
     pub(crate) const fn len(&self) -> usize {
-        self.count as usize - self.free.len()
-    }
-
-    fn slot(&self, index: u32) -> Option<&Slot<T>> {
-        self.chunks.get(index as usize / CHUNK)?.get(index as usize % CHUNK)
-    }
-
-    fn slot_mut(&mut self, index: u32) -> Option<&mut Slot<T>> {
-        self.chunks.get_mut(index as usize / CHUNK)?.get_mut(index as usize % CHUNK)
+        self.used
     }
 }
 
@@ -135,20 +154,27 @@ mod tests {
         assert_eq!((slots.get(a), slots.get(b), slots.get(c)), (None, Some(&"b"), Some(&"c")));
         assert_eq!((slots.remove(a), slots.len()), (None, 2));
         assert_eq!(slots.get_mut(a), None);
-        assert_eq!((a.index, slots.count), (c.index, 2));
+        assert_eq!((a.index, slots.slots.len()), (c.index, 2));
     }
 
     #[test]
-    fn what_is_there_stands_where_it_stood_however_many_come() {
+    fn what_comes_after_others_went_takes_their_room() {
         let mut slots = Slots::default();
-        let places: Vec<Place> = (0..3 * CHUNK + 1).map(|number| slots.insert(number)).collect();
-        let first: *const usize = slots.get(places[CHUNK]).unwrap();
-        let more: Vec<Place> = (0..5 * CHUNK).map(|number| slots.insert(number)).collect();
-        assert!(std::ptr::eq(first, slots.get(places[CHUNK]).unwrap()));
-        for (number, place) in places.iter().enumerate() {
-            assert_eq!(slots.get(*place), Some(&number));
+        let places: Vec<Place> = (0..5000).map(|number| slots.insert(number)).collect();
+        assert_eq!(slots.places(), places);
+        let gone = |number: usize| !number.is_multiple_of(3);
+        for number in (0..5000).filter(|number| gone(*number)) {
+            assert_eq!(slots.remove(places[number]), Some(number));
         }
-        assert_eq!(slots.places(), [places, more].concat());
-        assert_eq!(slots.len(), 8 * CHUNK + 1);
+        assert_eq!(slots.len(), 1667);
+        let again: Vec<Place> = (0..3333).map(|number| slots.insert(5000 + number)).collect();
+        assert_eq!((slots.len(), slots.slots.len()), (5000, 5000));
+        for (number, place) in places.iter().enumerate() {
+            let still = (!gone(number)).then_some(number);
+            assert_eq!(slots.get(*place).copied(), still);
+        }
+        for (number, place) in again.iter().enumerate() {
+            assert_eq!(slots.get(*place), Some(&(5000 + number)));
+        }
     }
 }

@@ -21,10 +21,11 @@ fn bytes(per_s: u64, burst_ns: u64) -> Limits {
 fn drain(shaper: &mut Shaper) -> Vec<(u64, Released)> {
     let (mut out, mut went) = (Vec::new(), Vec::new());
     while let Some(at_ns) = shaper.next_ns() {
+        assert!(shaper.next_token().is_some(), "something waits");
         shaper.release(at_ns, &mut out);
         went.extend(out.drain(..).map(|released| (at_ns, released)));
     }
-    assert_eq!(shaper.waiting(), 0);
+    assert_eq!((shaper.waiting(), shaper.next_token()), (0, None));
     went
 }
 
@@ -44,6 +45,30 @@ fn without_limits_a_request_goes_at_once() {
     shaper.release(7, &mut out);
     assert_eq!((out.len(), out[0].arrived_ns, out[0].request.token), (1, 7, 3));
     assert_eq!(shaper.next_ns(), None);
+}
+
+#[test]
+fn which_request_goes_next_is_known_before_it_goes() {
+    let limits = [Limits::default(), bytes(64 * MIB, 0), bytes(1000 * MIB, 0)];
+    // The limit that makes them wait is that of the volume, then of the flow, then of the endpoint.
+    for turn in 0..3 {
+        let mut limits = limits;
+        limits.rotate_left(turn);
+        let (mut shaper, volume) = one_volume(limits[0], limits[1], limits[2]);
+        let flow = shaper.open_flow();
+        for token in 0..10 {
+            shaper.arrive(0, flow, Request { volume, bytes: 65_536, token });
+        }
+        let (mut out, mut told) = (Vec::new(), Vec::new());
+        while let Some(at_ns) = shaper.next_ns() {
+            told.extend(shaper.next_token());
+            shaper.release(at_ns, &mut out);
+        }
+        // Where several limits are asked in turn it is told more than once.
+        told.dedup();
+        let went: Vec<u64> = out.iter().map(|released| released.request.token).collect();
+        assert_eq!((told, went), ((0..10).collect(), (0..10).collect()));
+    }
 }
 
 #[test]

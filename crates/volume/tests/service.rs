@@ -46,6 +46,7 @@ fn service() -> Service {
 fn run(service: &mut Service, bytes: u64, end_ns: u64) -> Vec<(u64, Due)> {
     let (mut out, mut answers) = (Vec::new(), Vec::new());
     while let Some(at_ns) = service.next_ns().filter(|at_ns| *at_ns <= end_ns) {
+        assert!(service.next_token().is_some(), "something is due soon");
         service.advance(at_ns, &mut out);
         for due in out.drain(..) {
             service.answered(&due, bytes, false);

@@ -7,6 +7,7 @@
 //! floor client [--cpu N] --request BYTES --reply BYTES --address A --server-pid P
 //!              [--connections N] [--depth N] [--seconds S]
 //! floor release [--cpu N] [--receiver-cpu N] --reply BYTES --replies N --each-second N
+//!              [--data BYTES] [--connections N]
 //! ```
 //! The server prints its address and serves until it is killed. The client prints one line with
 //! what it did and what it and the server spent on it. `release` is the floor under replies that a
@@ -25,6 +26,7 @@ mod release;
 mod words;
 
 use measured::Window;
+use release::Plan;
 use words::Words;
 
 /// As large as the buffers of a careful program: what one call of `recv` may bring.
@@ -36,11 +38,16 @@ fn main() -> Result<()> {
     measured::pin(words.number("--cpu")?)?;
     let reply_bytes = words.needed("--reply")?;
     if side == "release" {
-        let replies = words.needed("--replies")?;
-        let each_second = words.needed("--each-second")?;
+        let plan = Plan {
+            reply_bytes,
+            replies: words.needed("--replies")?,
+            each_second: words.needed("--each-second")?,
+            data_bytes: words.number("--data")?.unwrap_or(reply_bytes),
+            connections: words.number("--connections")?.unwrap_or(1),
+        };
         let receiver_cpu = words.number("--receiver-cpu")?;
         words.finish()?;
-        return release::run(reply_bytes, replies, each_second, receiver_cpu);
+        return release::run(&plan, receiver_cpu);
     }
     let request_bytes = words.needed("--request")?;
     match side.as_str() {

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use rustix::io::Errno;
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -17,26 +17,51 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Sends `replies` of `bytes` each, `each_second` of them evenly, and prints how late they left and
-/// what processor time that took; a thread on `receiver_cpu` takes them in.
-pub(crate) fn run(
-    bytes: usize,
-    replies: usize,
-    each_second: usize,
-    receiver_cpu: Option<usize>,
-) -> Result<()> {
+/// What is to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// Of each reply.
+    pub(crate) reply_bytes: usize,
+    /// How many.
+    pub(crate) replies: usize,
+    /// Of them, evenly.
+    pub(crate) each_second: usize,
+    /// What there is to be read: each reply is somewhere in it.
+    pub(crate) data_bytes: usize,
+    /// Whose turn it is to get one, one after the other.
+    pub(crate) connections: usize,
+}
+
+/// Sends what is planned, and prints how late it left and what processor time that took; a thread
+/// on `receiver_cpu` takes it in.
+pub(crate) fn run(plan: &Plan, receiver_cpu: Option<usize>) -> Result<()> {
+    let Plan { reply_bytes, replies, each_second, data_bytes, connections } = *plan;
+    ensure!(replies > 0 && each_second > 0, "--replies and --each-second are 1 at least");
+    ensure!(reply_bytes > 0 && data_bytes >= reply_bytes, "--data holds one --reply at least");
+    ensure!(connections > 0, "--connections is 1 at least");
     let listener = TcpListener::bind("127.0.0.1:0")?;
-    let mut ours = TcpStream::connect(listener.local_addr()?)?;
-    ours.set_nodelay(true)?;
-    let theirs = listener.accept()?.0;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..connections {
+        let stream = TcpStream::connect(listener.local_addr()?)?;
+        stream.set_nodelay(true)?;
+        ours.push(stream);
+        theirs.push(listener.accept()?.0);
+    }
     let receiver = std::thread::spawn(move || take_in(theirs, receiver_cpu));
-    let reply = vec![0; bytes];
+    // Not zeros, which might be one page of the kernel's for all.
+    let data = vec![1; data_bytes];
+    let places = data_bytes / reply_bytes;
     let begun_ns = now_ns() + NS_PER_S / 100;
     let mut late_ns = Vec::with_capacity(replies);
-    for number in 0..replies as u64 {
-        let due_ns = begun_ns + number * NS_PER_S / each_second as u64;
+    let mut random = 1_u64;
+    for number in 0..replies {
+        let due_ns = begun_ns + number as u64 * NS_PER_S / each_second as u64;
+        // Knuth's MMIX; the high bits are the good ones.
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let from = (random >> 33) as usize % places * reply_bytes;
         sleep_until(due_ns)?;
-        ours.write_all(&reply)?;
+        ours[number % connections].write_all(&data[from..from + reply_bytes])?;
         late_ns.push(now_ns().saturating_sub(due_ns));
     }
     let spent = clock_gettime(ClockId::ThreadCPUTime);
@@ -59,18 +84,28 @@ pub(crate) fn run(
 }
 
 /// Takes in whatever comes, and is never woken by it.
-fn take_in(mut stream: TcpStream, cpu: Option<usize>) -> Result<()> {
+fn take_in(mut streams: Vec<TcpStream>, cpu: Option<usize>) -> Result<()> {
     measured::pin(cpu)?;
-    stream.set_nonblocking(true)?;
-    let mut buffer = vec![0; BUFFER_BYTES];
-    loop {
-        match stream.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
-            Err(error) => return Err(error.into()),
-        }
+    for stream in &streams {
+        stream.set_nonblocking(true)?;
     }
+    let mut buffer = vec![0; BUFFER_BYTES];
+    while !streams.is_empty() {
+        let mut failed = None;
+        streams.retain_mut(|stream| match stream.read(&mut buffer) {
+            Ok(count) => count > 0,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => true,
+            Err(error) => {
+                failed = Some(error);
+                false
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
 }
 
 fn sleep_until(due_ns: u64) -> Result<()> {

@@ -201,6 +201,7 @@ impl EventLoop {
         }
         if self.server.has_released() {
             self.server.left(self.now_ns());
+            self.server.look_ahead();
         }
     }
 

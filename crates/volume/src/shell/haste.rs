@@ -7,7 +7,7 @@
 //! On a virtual machine a wait ends some 50 us after its time, on a quiet one of metal 5 us.
 
 /// One part in so many of the time may be spent on looking without sleeping.
-const SHARE: u64 = 16;
+const SHARE: u64 = 32;
 
 /// What can be saved up of it.
 const CREDIT_MAX_NS: u64 = 1_000_000;
