@@ -1,8 +1,9 @@
-//! The one table of commands and flags. Help texts are golden-tested in `tests/help.rs`.
+//! The table of commands, and the exit codes as the long help has them.
 //!
-//! A command is added as a variant of [`Command`] with its arguments beside it and a file of its
-//! name in `commands/`. Places are kept for import, vdbench, fio, agent and web. The table of
-//! `volume` is in `volume_args.rs`.
+//! The flags of a command stand here or in the file `*_args.rs` of its name; all help texts are
+//! golden-tested in `tests/program/help.rs`. A command is added as a variant of [`Command`] with
+//! its arguments and a file of its name in `commands/`. Places are kept for import, vdbench, fio,
+//! agent and web.
 
 use std::path::PathBuf;
 
@@ -64,8 +65,11 @@ Examples:
 
 Exit codes:
   0  done
-  1  done, but the verdict is negative: overloaded, interrupted, compared and
-     found worse, problems found by check, or nothing that size could buy
+  1  done, but the verdict is negative: interrupted, overloaded, or known less
+     well than --until asks (run), a rate not reached (tune), found worse or
+     not to be compared (compare), problems found (check), nothing that could
+     be bought (size) or no design (avs) as asked, more offered than would be
+     let through (predict)
   2  bad input: arguments, the experiment file, or a target that is refused
   3  the target failed, or what was measured could not be kept
   4  a mistake of fourcorners itself";

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
-    /// Done, but the verdict is negative: overloaded, interrupted by the user, or found worse.
+    /// Done, but the verdict is negative; the long help says for each command when.
     Negative = 1,
     /// The arguments, the experiment file or the chosen target cannot be used.
     BadInput = 2,

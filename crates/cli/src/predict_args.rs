@@ -15,8 +15,8 @@ pub(crate) struct PredictArguments {
 
     /// Set each workload beside the published figures nearest to it, or beside a measured run.
     ///
-    /// `published`, or a run's ID as `list` shows it, or `last`; may be given twice. Of a run those
-    /// load points are taken that do what a workload of the topology does.
+    /// `published`, or a run's ID as `list` shows it, or `last`; may be given several times. Of
+    /// a run those load points are taken that do what a workload of the topology does.
     #[arg(long, value_name = "WHAT", value_parser = against)]
     pub(crate) against: Vec<Against>,
 
