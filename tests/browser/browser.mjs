@@ -1,4 +1,6 @@
 // A browser that talks to nobody: the flags turn off what Chromium sends on its own account.
+import assert from "node:assert/strict";
+
 import { chromium } from "playwright-core";
 
 export function launch() {
@@ -36,4 +38,24 @@ export async function openPage(browser, url, contextOptions = {}) {
   });
   await page.goto(url, { waitUntil: "load" });
   return { context, page, complaints, requests };
+}
+
+// Nothing of the page is cut off at the width of a telephone or of paper, and charts are drawn anew for paper. With
+// `picture` the printed look is kept in that file: of the whole page, or of what the selector `of` names.
+export async function fitsTelephoneAndPaper(browser, url, { picture, of } = {}) {
+  const { context, page, complaints } = await openPage(browser, url, { viewport: { width: 390, height: 800 } });
+  const overflow = () =>
+    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok((await overflow()) <= 0, "the page scrolls sideways on a telephone");
+  await page.setViewportSize({ width: 690, height: 1000 });
+  await page.emulateMedia({ media: "print" });
+  if ((await page.locator("[data-chart]").count()) > 0) {
+    const drawnForPaper = () => document.querySelector("[data-chart] svg")?.getAttribute("width") === "670";
+    await page.waitForFunction(drawnForPaper);
+  }
+  assert.ok((await overflow()) <= 0, "the page is wider than paper");
+  if (picture && of) await page.locator(of).screenshot({ path: picture });
+  else if (picture) await page.screenshot({ path: picture, fullPage: true });
+  assert.deepEqual(complaints, []);
+  await context.close();
 }

@@ -6,7 +6,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { launch, openPage } from "./browser.mjs";
+import { fitsTelephoneAndPaper, launch, openPage } from "./browser.mjs";
 
 const directory = process.env.REPORT_DIR;
 assert.ok(directory, "REPORT_DIR names the directory with the reports");
@@ -93,14 +93,8 @@ describe("several records", () => {
     await context.close();
   });
 
-  test("nothing is cut off at the width of a telephone", async () => {
-    const { context, page } = await openPage(browser, url("several"), { viewport: { width: 390, height: 800 } });
-    const over = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    assert.ok(over <= 0, "the page scrolls sideways on a telephone");
-    await context.close();
-  });
+  test("nothing is cut off at the width of a telephone or of paper", () =>
+    fitsTelephoneAndPaper(browser, url("several")));
 });
 
 describe("paper", () => {

@@ -7,7 +7,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { launch, openPage } from "./browser.mjs";
+import { fitsTelephoneAndPaper, launch, openPage } from "./browser.mjs";
 
 const directory = process.env.REPORT_DIR;
 assert.ok(directory, "REPORT_DIR names the directory with the reports");
@@ -59,16 +59,6 @@ describe("prediction", () => {
     }
   });
 
-  test("nothing is cut off at the width of a telephone, and paper has charts of its own width", async () => {
-    const { context, page } = await openPage(browser, url, { viewport: { width: 390, height: 800 } });
-    const overflow = () =>
-      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    assert.ok((await overflow()) <= 0, "the page scrolls sideways on a telephone");
-    await page.setViewportSize({ width: 690, height: 1000 });
-    await page.emulateMedia({ media: "print" });
-    await page.waitForFunction(() => document.querySelector("[data-chart] svg").getAttribute("width") === "670");
-    await page.screenshot({ path: path.join(pictures, "prediction-print.png"), fullPage: true });
-    assert.ok((await overflow()) <= 0, "the page is wider than paper");
-    await context.close();
-  });
+  test("nothing is cut off at the width of a telephone, and paper has charts of its own width", () =>
+    fitsTelephoneAndPaper(browser, url, { picture: path.join(pictures, "prediction-print.png") }));
 });

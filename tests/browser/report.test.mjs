@@ -7,7 +7,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { launch, openPage } from "./browser.mjs";
+import { fitsTelephoneAndPaper, launch, openPage } from "./browser.mjs";
 
 const directory = process.env.REPORT_DIR;
 assert.ok(directory, "REPORT_DIR names the directory with the reports");
@@ -191,20 +191,8 @@ for (const name of ["four-corners", "troubled"]) {
       await context.close();
     });
 
-    test("nothing is cut off at the width of a telephone or of paper", async () => {
-      const { context, page } = await openPage(browser, url, { viewport: { width: 390, height: 800 } });
-      const overflow = () =>
-        page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      assert.ok((await overflow()) <= 0, "the page scrolls sideways on a telephone");
-      await page.setViewportSize({ width: 690, height: 1000 });
-      await page.emulateMedia({ media: "print" });
-      // The charts are drawn anew at the width of paper.
-      const drawnForPaper = () => document.querySelector("[data-chart] svg").getAttribute("width") === "670";
-      await page.waitForFunction(drawnForPaper);
-      await page.screenshot({ path: path.join(pictures, `${name}-print.png`), fullPage: true });
-      assert.ok((await overflow()) <= 0, "the page is wider than paper");
-      await context.close();
-    });
+    test("nothing is cut off at the width of a telephone or of paper", () =>
+      fitsTelephoneAndPaper(browser, url, { picture: path.join(pictures, `${name}-print.png`) }));
 
     test("can be used with the keyboard and names what it has", async () => {
       const { context, page } = await openPage(browser, url);
@@ -277,17 +265,9 @@ describe("published", () => {
     await context.close();
   });
 
-  test("its tables fit a telephone and paper", async () => {
-    const { context, page } = await openPage(browser, url, { viewport: { width: 390, height: 800 } });
-    const overflow = () =>
-      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    assert.ok((await overflow()) <= 0, "the page scrolls sideways on a telephone");
-    await page.setViewportSize({ width: 690, height: 1000 });
-    await page.emulateMedia({ media: "print" });
-    assert.ok((await overflow()) <= 0, "the page is wider than paper");
-    await page.locator("section[aria-labelledby=published]").screenshot({
-      path: path.join(pictures, "published.png"),
-    });
-    await context.close();
-  });
+  test("its tables fit a telephone and paper", () =>
+    fitsTelephoneAndPaper(browser, url, {
+      picture: path.join(pictures, "published.png"),
+      of: "section[aria-labelledby=published]",
+    }));
 });
