@@ -85,15 +85,10 @@ pub fn percentile_name(fraction: f64) -> String {
 
 /// `1234567` as `1,234,567`.
 pub fn thousands(number: i128) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut out = if number < 0 { "-".to_owned() } else { String::new() };
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    let sign = if number < 0 { "-" } else { "" };
+    let size = number.unsigned_abs();
+    let digits = u64::try_from(size).map_or_else(|_| size.to_string(), units::thousands);
+    format!("{sign}{digits}")
 }
 
 /// Milliseconds since 1970 as `2026-11-21 06:15:33 UTC`.

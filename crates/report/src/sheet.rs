@@ -5,13 +5,11 @@ use cloud::reason::Reason;
 use minijinja::{Environment, Value, context};
 
 use crate::chart::echarts::Charts;
-use crate::document::{Block, Section, markdown, terminal};
-use crate::html::{CHARTS_JS, ECHARTS, RenderError, apart};
+use crate::document::page::{CHARTS_JS, ECHARTS, MACROS, STYLE, apart};
+use crate::document::{Block, RenderError, Section, markdown, terminal};
 use crate::method;
 
 const TEMPLATE: &str = include_str!("../assets/sheet.html");
-const MACROS: &str = include_str!("../assets/macros.html");
-const STYLE: &str = include_str!("../assets/report.css");
 
 /// A title and sections in reading order.
 #[derive(Clone, Debug, Default, PartialEq)]

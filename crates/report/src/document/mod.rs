@@ -5,9 +5,12 @@
 //! [`crate::sections`] that makes a [`Section`]; all outputs then show it. Words may have `code` in
 //! backticks and nothing else: what looks like markup is text.
 
+pub(crate) mod figures;
 pub(crate) mod markdown;
 pub(crate) mod page;
 pub(crate) mod terminal;
+
+pub use page::RenderError;
 
 use crate::chart::Chart;
 

@@ -1,10 +1,25 @@
-//! A section for the HTML page, as what its template takes.
+//! A section for an HTML page, as what its template takes, and what every page has: macros, style
+//! and the scripts that draw.
 
 use minijinja::{HtmlEscape, Value, context};
 
+use super::figures::figures;
 use super::{Block, Section, Table};
 use crate::chart::echarts::Charts;
-use crate::html::figures::figures;
+
+/// Macros of the templates.
+pub(crate) const MACROS: &str = include_str!("../../assets/macros.html");
+/// The style of pages.
+pub(crate) const STYLE: &str = include_str!("../../assets/report.css");
+/// ECharts, as it is vendored under `assets/echarts`.
+pub(crate) const ECHARTS: &str = include_str!("../../assets/echarts/echarts.min.js");
+/// What draws the charts of a page with it.
+pub(crate) const CHARTS_JS: &str = include_str!("../../assets/charts.js");
+
+/// The report could not be laid out: a mistake of ours, in the template.
+#[derive(Debug, thiserror::Error)]
+#[error("lay out the report: {0}")]
+pub struct RenderError(#[from] minijinja::Error);
 
 /// The section as the template's `section` macro takes it; its drawings go to `charts`.
 pub(crate) fn value(section: &Section, charts: &mut Charts) -> Value {
@@ -27,6 +42,16 @@ pub(crate) fn value(section: &Section, charts: &mut Charts) -> Value {
         blocks => blocks.collect::<Vec<_>>(),
         method => crate::method::links(&section.method),
     }
+}
+
+/// The sections, each with what keeps its anchor apart from that of others of its kind.
+pub(crate) fn apart(sections: &[Section], charts: &mut Charts) -> Vec<Value> {
+    let each = sections.iter().enumerate().map(|(place, section)| {
+        let before = sections[..place].iter().filter(|other| other.id == section.id).count();
+        let prefix = if before == 0 { String::new() } else { format!("c{}-", before + 1) };
+        context! { prefix, section => value(section, charts) }
+    });
+    each.collect()
 }
 
 /// A table as the template's `table` macro takes it.

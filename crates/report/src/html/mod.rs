@@ -4,7 +4,6 @@
 //! ECharts made in [`crate::chart`], carried as JSON; the bundle is vendored under
 //! `assets/echarts`.
 
-pub(crate) mod figures;
 mod paper;
 mod record;
 
@@ -14,28 +13,20 @@ use minijinja::{Environment, Value, context};
 use crate::chart::echarts::Charts;
 use crate::chart::theme::Theme;
 use crate::charts::{Shown, of_curves};
-use crate::document::Section;
-use crate::document::page;
+use crate::document::figures::figures;
+use crate::document::page::{CHARTS_JS, ECHARTS, MACROS, STYLE, apart};
+use crate::document::{RenderError, Section};
 use crate::labels::labels;
 use crate::method;
 use crate::number::date;
 use crate::record::Record;
 
 const TEMPLATE: &str = include_str!("../../assets/report.html");
-const MACROS: &str = include_str!("../../assets/macros.html");
 const RECORD: &str = include_str!("../../assets/record.html");
-const STYLE: &str = include_str!("../../assets/report.css");
-pub(crate) const ECHARTS: &str = include_str!("../../assets/echarts/echarts.min.js");
-pub(crate) const CHARTS_JS: &str = include_str!("../../assets/charts.js");
 
 /// The environment's entry that holds the experiment as it was written. It has its own place on the
 /// page, so that a report that was passed on can be repeated.
 pub const EXPERIMENT_TEXT: &str = "experiment.text";
-
-/// The report could not be laid out: a mistake of ours, in the template.
-#[derive(Debug, thiserror::Error)]
-#[error("lay out the report: {0}")]
-pub struct RenderError(#[from] minijinja::Error);
 
 /// The whole page of one record.
 ///
@@ -71,7 +62,7 @@ pub fn render_all<'a, R: Into<Record<'a>> + Copy>(
         .map(|(label, findings)| (Some(label.as_str()), *findings))
         .collect();
     let overlay = if several { of_curves(&Shown::all(&together)) } else { Vec::new() };
-    let overlay = figures::figures(&overlay, paper::CURVE_CHARTS_MAX, &mut charts);
+    let overlay = figures(&overlay, paper::CURVE_CHARTS_MAX, &mut charts);
     let has_published = shown.iter().any(|record| record.published.is_some());
     let shown: Vec<Value> = shown
         .iter()
@@ -102,14 +93,4 @@ pub fn render_all<'a, R: Into<Record<'a>> + Copy>(
         charts => Value::from_safe_string(charts.into_script_json()),
     })?;
     Ok(page)
-}
-
-/// The sections, each with what keeps its anchor apart from that of others of its kind.
-pub(crate) fn apart(sections: &[Section], charts: &mut Charts) -> Vec<Value> {
-    let each = sections.iter().enumerate().map(|(place, section)| {
-        let before = sections[..place].iter().filter(|other| other.id == section.id).count();
-        let prefix = if before == 0 { String::new() } else { format!("c{}-", before + 1) };
-        context! { prefix, section => page::value(section, charts) }
-    });
-    each.collect()
 }

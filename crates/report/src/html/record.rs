@@ -7,12 +7,12 @@ use analysis::load_point::LoadPoint;
 use metrics::run_record::Outcome;
 use minijinja::{Value, context};
 
-use super::figures::{figure, figures};
 use super::{EXPERIMENT_TEXT, paper};
 use crate::chart::Chart;
 use crate::chart::echarts::Charts;
 use crate::chart::theme::Theme;
 use crate::charts::RecordCharts;
+use crate::document::figures::{figure, figures};
 use crate::document::page::{self, marked_up};
 use crate::expect::published::Detail;
 use crate::number::{NONE, date, mib, plain, us};

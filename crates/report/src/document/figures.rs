@@ -2,9 +2,9 @@
 
 use minijinja::{Value, context};
 
+use super::page::table_value;
 use crate::chart::echarts::{Charts, legend_height};
 use crate::chart::{Chart, Scale, Shape, table};
-use crate::document::page::table_value;
 
 /// One figure; what is not on paper is there for the screen only.
 pub(crate) fn figure(chart: &Chart, on_paper: bool, charts: &mut Charts) -> Value {
