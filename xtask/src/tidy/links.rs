@@ -1,10 +1,15 @@
-//! Links in documents lead somewhere: relative files exist, anchors are headings.
+//! Links in documents lead somewhere: relative files exist, anchors are headings. So do paths
+//! between backticks that begin at the checkout's top.
 
 use super::tree::{Diagnostic, Tree};
 
 pub(crate) const RULE: &str = "links";
 
-/// Every link of every Markdown file. Links to other hosts are not followed: no network in tests.
+/// Folders at the top; a path between backticks that begins with one of them is of the checkout.
+const TOP: [&str; 7] = ["crates/", "xtask/", "docs/", "data/", "examples/", "tests/", "bench/"];
+
+/// Every link and every path of every Markdown file. Links to other hosts are not followed: no
+/// network in tests.
 pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
@@ -23,8 +28,33 @@ pub(crate) fn check(tree: &Tree) -> Vec<Diagnostic> {
                 });
             }
         }
+        for (line, named) in paths(text).filter(|(_, named)| !is_there(tree, named)) {
+            found.push(Diagnostic {
+                path: path.to_owned(),
+                line,
+                rule: RULE,
+                found: format!("`{named}` is not in the checkout"),
+                remedy: "correct the path; it begins at the checkout's top".into(),
+            });
+        }
     }
     found
+}
+
+/// `(line, path)` of every path of the checkout that stands between backticks, outside code blocks.
+fn paths(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let spans = outside_blocks(text)
+        .flat_map(|(line, text)| text.split('`').skip(1).step_by(2).map(move |span| (line, span)));
+    spans.filter(|(_, span)| {
+        TOP.iter().any(|top| span.starts_with(top)) && !span.contains(char::is_whitespace)
+    })
+}
+
+/// Whether what `named` means is there; of `data/*.toml` the folder is looked at.
+fn is_there(tree: &Tree, named: &str) -> bool {
+    let folder = named.split_once('*').map(|(before, _)| before.rsplit_once('/'));
+    let path = folder.map_or(named, |before| before.map_or("", |(folder, _)| folder));
+    tree.has(path.trim_end_matches('/'))
 }
 
 fn broken(tree: &Tree, from: &str, link: &str) -> Option<String> {
@@ -75,14 +105,18 @@ fn links(text: &str) -> Vec<(usize, String)> {
 
 /// The lines outside code blocks, with code spans blanked.
 fn prose(text: &str) -> impl Iterator<Item = (usize, String)> {
+    outside_blocks(text).map(|(line, text)| (line, text.split('`').step_by(2).collect()))
+}
+
+/// The lines outside code blocks, each with its number.
+fn outside_blocks(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut in_code = false;
     text.lines().enumerate().filter_map(move |(index, line)| {
         if line.trim_start().starts_with("```") {
             in_code = !in_code;
             return None;
         }
-        let prose = line.split('`').enumerate().filter(|(i, _)| i % 2 == 0);
-        (!in_code).then(|| (index + 1, prose.map(|(_, part)| part).collect()))
+        (!in_code).then_some((index + 1, line))
     })
 }
 
@@ -141,5 +175,15 @@ mod tests {
         let found = check(&Tree::of(&[("README.md", "see [x]\n\n[x]: gone.md\n")]));
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].line, 3);
+    }
+
+    #[test]
+    fn a_path_between_backticks_that_is_not_there_is_an_offence() {
+        let text = "`docs/a.md`, `crates/x/gone.rs`\n`docs/` `docs/*.md` `cargo x` `bench/runs o`\n\
+                    ```\n`data/none`\n```\n`data/*.toml` `src/lib.rs`\n";
+        let found = check(&Tree::of(&[("docs/a.md", text)]));
+        let lines: Vec<_> = found.iter().map(|one| (one.line, one.found.as_str())).collect();
+        let gone = |path: &str| format!("`{path}` is not in the checkout");
+        assert_eq!(lines, [(1, gone("crates/x/gone.rs").as_str()), (6, &gone("data/*.toml"))]);
     }
 }
