@@ -14,18 +14,19 @@ pub(crate) fn version() -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
+/// What each job is given.
+pub(crate) const ALWAYS: [&str; 6] = [
+    "--name=bench",
+    "--time_based",
+    "--thread",
+    "--invalidate=0",
+    "--lat_percentiles=1",
+    "--output-format=json",
+];
+
 /// Runs one job with these arguments for `seconds`.
 pub(crate) fn measure(arguments: &[&str], seconds: u32) -> Result<Sample> {
-    let mut all: Vec<String> = [
-        "--name=bench",
-        "--time_based",
-        "--thread",
-        "--invalidate=0",
-        "--lat_percentiles=1",
-        "--output-format=json",
-    ]
-    .map(str::to_owned)
-    .to_vec();
+    let mut all: Vec<String> = ALWAYS.map(str::to_owned).to_vec();
     all.push(format!("--runtime={seconds}"));
     all.extend(arguments.iter().map(|argument| (*argument).to_owned()));
     let finished = child::run("fio", &all, true)?;

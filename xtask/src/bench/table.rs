@@ -9,6 +9,7 @@ use anyhow::Result;
 use super::Options;
 use super::folder::Folder;
 use super::machine::Machine;
+use super::median::median;
 use super::rows::figure;
 
 /// One measurement of one program.
@@ -122,8 +123,10 @@ impl Outcome {
             .iter()
             .map(|bound| {
                 let of = |sample: &Sample| figure(sample, bound.figure);
-                let ratios = sorted(pairs.iter().map(|pair| of(&pair.ours) / of(&pair.peer)));
-                let value = median(&ratios);
+                let figures =
+                    |of: &dyn Fn(&Pair) -> f64| pairs.iter().map(of).collect::<Vec<f64>>();
+                let ratios = figures(&|pair| of(&pair.ours) / of(&pair.peer));
+                let value = median(&ratios).unwrap_or(f64::NAN);
                 let wanted = match (bound.low, bound.high) {
                     (0.0, high) => format!("<= {high}"),
                     (low, f64::INFINITY) => format!(">= {low}"),
@@ -132,11 +135,12 @@ impl Outcome {
                 Judged {
                     what: format!("{} ratio", bound.figure.name()),
                     value,
-                    spread: Some((ratios[0], ratios[ratios.len() - 1])),
-                    medians: Some((
-                        median(&sorted(pairs.iter().map(|pair| of(&pair.ours)))),
-                        median(&sorted(pairs.iter().map(|pair| of(&pair.peer)))),
+                    spread: Some((
+                        ratios.iter().copied().fold(f64::INFINITY, f64::min),
+                        ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max),
                     )),
+                    medians: median(&figures(&|pair| of(&pair.ours)))
+                        .zip(median(&figures(&|pair| of(&pair.peer)))),
                     wanted,
                     holds: (bound.low..=bound.high).contains(&value),
                     reaches_aim: bound.aim.map(|aim| value <= aim),
@@ -199,21 +203,6 @@ impl Outcome {
     }
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-fn median(sorted: &[f64]) -> f64 {
-    let middle = sorted.len() / 2;
-    if sorted.len().is_multiple_of(2) {
-        f64::midpoint(sorted[middle - 1], sorted[middle])
-    } else {
-        sorted[middle]
-    }
-}
-
 /// All rows, one line for each number.
 pub(crate) fn summary(outcomes: &[Outcome]) -> String {
     outcomes.iter().map(Outcome::line).collect::<Vec<_>>().join("\n")
@@ -230,14 +219,17 @@ pub(crate) fn write(
     let folder = Folder::make(root, machine, None)?;
     let mut readme = format!(
         "# Bench of {}\n\n{}\nPeer: {peer}. Pairs: {}, {} s each, on processor {}.\n\
-         Command: `cargo xtask bench --pairs {} --seconds {}`\n\n",
+         Command: `cargo xtask bench --pairs {} --seconds {}{}`\n\
+         Each command of the peer has `{}` too.\n\n",
         folder.date,
-        machine.describe(),
+        folder.measured,
         options.pairs,
         options.seconds,
         super::child::PROCESSOR,
         options.pairs,
         options.seconds,
+        options.only.iter().map(|name| format!(" {name}")).collect::<String>(),
+        super::fio::ALWAYS.join(" "),
     );
     readme.push_str("| row | number | median | min to max | wanted | against |\n");
     readme.push_str("| --- | --- | --- | --- | --- | --- |\n");

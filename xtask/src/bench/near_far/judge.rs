@@ -1,6 +1,7 @@
 //! What the two curves must have in common, and in what they must differ.
 
 use super::{LIMIT_BYTES_PER_S, OUTSTANDING, Point, VOLUMES};
+use crate::bench::median::median;
 
 /// A curve has reached its limit where it has this share of it.
 const REACHED: f64 = 0.9;
@@ -48,7 +49,7 @@ impl Judged {
     pub(crate) fn of(points: &[Point]) -> Option<Judged> {
         let figure = |volume: usize, outstanding: u64, of: fn(&Point) -> f64| {
             let these = |p: &&Point| p.volume == volume && p.outstanding == outstanding;
-            median(points.iter().filter(these).map(of).collect())
+            median(&points.iter().filter(these).map(of).collect::<Vec<f64>>())
         };
         let volumes = 0..VOLUMES.len();
         let curve = |volume: usize| {
@@ -140,16 +141,6 @@ fn needed(curve: &[f64]) -> Option<f64> {
     let share = (wanted - low) / (high - low);
     let from = OUTSTANDING[before] as f64;
     Some(from + share * (at - from))
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        even if even.is_multiple_of(2) => Some(f64::midpoint(values[middle - 1], values[middle])),
-        _ => Some(values[middle]),
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use super::{LIMIT, OUTSTANDING, Options, Point, TRANSFER, VOLUMES};
 use crate::bench::child::PROCESSOR;
 use crate::bench::folder::Folder;
 use crate::bench::machine::Machine;
-use crate::bench::nfs::process::SERVER_PROCESSOR;
+use crate::bench::process::SERVER_PROCESSOR;
+use crate::bench::rounds::Rounds;
 
 /// Bytes in a MiB.
 const MIB: f64 = 1_048_576.0;
@@ -24,17 +25,19 @@ pub(crate) fn write(
     judged: &Judged,
 ) -> Result<PathBuf> {
     let folder = Folder::make(root, machine, Some("near-far"))?;
-    let Options { rounds, seconds } = options;
+    let Options(asked) = options;
+    let Rounds { rounds, seconds } = asked;
     let volumes = VOLUMES.map(|volume| format!("{} {}", volume.name, volume.read_delay));
     let mut readme = format!(
         "# Bench near and far of {}\n\n{}\nEmulated volumes of {LIMIT} over loopback, random reads \
          of {TRANSFER}; storage takes: {}.\nRounds: {rounds}, {seconds} s for each load point, \
          medians; services on processor {SERVER_PROCESSOR}, the client on {PROCESSOR}.\n\
-         Command: `cargo xtask bench near-far --rounds {rounds} --seconds {seconds}`\n\n\
+         Command: `cargo xtask bench near-far{}`\n\n\
          | outstanding | near, MiB/s | far, MiB/s |\n| --: | --: | --: |\n",
         folder.date,
-        machine.describe(),
+        folder.measured,
         volumes.join(", "),
+        asked.words(),
     );
     for (place, outstanding) in OUTSTANDING.iter().enumerate() {
         let [near, far] = [0, 1].map(|volume| judged.bytes_per_s[volume][place] / MIB);

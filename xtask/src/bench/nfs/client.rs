@@ -6,10 +6,10 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::judge::Sample;
-use super::process::CLIENT_PROCESSOR;
 use super::servers::Server;
 use super::trials::{Call, Place};
 use crate::bench::child;
+use crate::bench::process::CLIENT_PROCESSOR;
 
 /// What it is to do.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,7 @@
 //! What came out, and what must.
 
+use crate::bench::median::median;
+
 /// The figures of one trial in one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
@@ -221,50 +223,63 @@ struct RowAlone {
     work: &'static str,
     group: &'static str,
     what: &'static str,
+    /// What a bare process reached at the same.
+    bare: Option<&'static str>,
     must: Must,
 }
+
+/// What a bare process reached where the service holds replies back.
+pub(crate) const BARE_P99: &str = "a bare process: late by p99, us";
+pub(crate) const BARE_CORES: &str = "a bare process: cores";
 
 const ROWS_ALONE: &[RowAlone] = &[
     RowAlone {
         work: "client at rest",
         group: "rest",
         what: "client CPU ms per second",
+        bare: None,
         must: Must::AtMost(10.0, 0.0),
     },
     RowAlone {
         work: "service at rest",
         group: "rest",
         what: "service CPU ms per second",
+        bare: None,
         must: Must::AtMost(10.0, 0.0),
     },
     RowAlone {
         work: "client, 256 connections x 64",
         group: "memory",
         what: "client MiB",
+        bare: None,
         must: Must::AtMost(128.0, 128.0),
     },
     RowAlone {
         work: "service, 256 connections x 64",
         group: "memory",
         what: "service MiB beside the data",
+        bare: None,
         must: Must::AtMost(128.0, 128.0),
     },
     RowAlone {
         work: "102,400 replies held back",
         group: "held",
         what: "late by p99, us",
+        bare: Some(BARE_P99),
         must: Must::AtMost(50.0, 50.0),
     },
     RowAlone {
         work: "the same",
         group: "held",
         what: "late by p99 beyond a bare process, us",
+        bare: None,
         must: Must::AtMost(50.0, 0.0),
     },
     RowAlone {
         work: "the same, 8,192 leave each second",
         group: "held",
         what: "service cores",
+        bare: Some(BARE_CORES),
         must: Must::AtMost(0.3, 0.3),
     },
 ];
@@ -335,10 +350,15 @@ fn judge_row(measured: &Measured, row: &Row) -> Option<Judged> {
 }
 
 fn judge_alone(measured: &Measured, row: &RowAlone) -> Option<Judged> {
-    let found = measured.alone.iter().filter(|a| a.group == row.group && a.what == row.what);
-    let values: Vec<f64> = found.map(|alone| alone.value).collect();
+    let of = |what: &str| -> Vec<f64> {
+        let found = measured.alone.iter().filter(|a| a.group == row.group && a.what == what);
+        found.map(|alone| alone.value).collect()
+    };
+    let values = of(row.what);
     let value = median(&values)?;
-    Some(judged((row.work, "-"), row.what.to_owned(), &values, value, None, row.must))
+    let beside = row.bare.and_then(|bare| median(&of(bare))).map(|bare| (value, bare));
+    let against = if row.bare.is_some() { "bare" } else { "-" };
+    Some(judged((row.work, against), row.what.to_owned(), &values, value, beside, row.must))
 }
 
 fn judged(
@@ -361,16 +381,6 @@ fn judged(
     let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let spread = (smallest, largest);
     Judged { work, against, number, value, spread, medians, bound, aim, holds, reaches_aim }
-}
-
-/// The middle one, or the mean of the two in the middle; none of nothing.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    let upper = *sorted.get(middle)?;
-    let even = sorted.len().is_multiple_of(2);
-    Some(if even { f64::midpoint(sorted[middle - 1], upper) } else { upper })
 }
 
 /// The rows in words.

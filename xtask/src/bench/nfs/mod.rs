@@ -10,7 +10,6 @@
 
 mod client;
 mod judge;
-pub(crate) mod process;
 mod servers;
 mod single;
 mod trials;
@@ -23,7 +22,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use super::machine::Machine;
-use super::ours;
+use super::rounds::Rounds;
+use super::{ours, process};
 use judge::Measured;
 use trials::{GROUPS, Place};
 
@@ -33,10 +33,8 @@ const INSIDE: &str = "FOURCORNERS_BENCH_NAMESPACES";
 /// What was asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// Rounds of each group.
-    rounds: u32,
-    /// Seconds of each trial.
-    seconds: u32,
+    /// Of each group, and of each trial.
+    asked: Rounds,
     /// Only trials whose `GROUP/TRIAL` contains one of these; all when empty.
     only: Vec<String>,
     /// As it was written, to be given on.
@@ -46,29 +44,9 @@ pub(crate) struct Options {
 impl Options {
     /// `[--rounds N] [--seconds S] [GROUP|GROUP/TRIAL...]`
     pub(crate) fn parse(words: &[&str]) -> Result<Options, String> {
-        let mut options = Options {
-            rounds: 5,
-            seconds: 4,
-            only: Vec::new(),
-            words: words.iter().map(|word| (*word).to_owned()).collect(),
-        };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let mut number = || {
-                let value = words.next().ok_or(format!("{word} wants a value"))?;
-                value.parse().map_err(|_| format!("`{value}` is no number"))
-            };
-            match *word {
-                "--rounds" => options.rounds = number()?,
-                "--seconds" => options.seconds = number()?,
-                flag if flag.starts_with('-') => return Err(format!("no flag `{flag}`")),
-                group => options.only.push(group.to_owned()),
-            }
-        }
-        if options.rounds == 0 || options.seconds == 0 {
-            return Err("at least one round of at least one second".to_owned());
-        }
-        Ok(options)
+        let (asked, only) = Rounds { rounds: 5, seconds: 4 }.parse(words)?;
+        let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Ok(Options { asked, only: own(&only), words: own(words) })
     }
 
     fn wants(&self, name: &str) -> bool {

@@ -1,11 +1,12 @@
 //! The three servers: the bare one, nfs-ganesha, ours.
 
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use super::example;
-use super::process::{Running, SERVER_PROCESSOR};
+use crate::bench::process::{Running, SERVER_PROCESSOR};
 
 /// A port of nfs-ganesha's; the namespace has nobody else in it.
 const GANESHA: &str = "127.0.0.1:22049";
@@ -52,6 +53,19 @@ pub(crate) enum BackEnd {
     Mem,
     /// A folder, here of the disk under the checkout, in the page cache.
     Vfs,
+}
+
+/// `nfs-ganesha 4.3 (Debian 4.3-2)`.
+pub(crate) fn ganesha_version() -> Result<String> {
+    let said = Command::new("ganesha.nfsd").arg("-v").output().context("start nfs-ganesha")?;
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let version = said.split_whitespace().find_map(|word| word.strip_prefix('V'));
+    let package = Command::new("dpkg-query")
+        .args(["--show", "--showformat", "Debian ${Version}", "nfs-ganesha"])
+        .output()
+        .context("start dpkg-query")?;
+    let package = String::from_utf8_lossy(&package.stdout).into_owned();
+    Ok(format!("nfs-ganesha {} ({package})", version.unwrap_or("of no version that it tells")))
 }
 
 /// nfs-ganesha without what NFSv3 alone does not need.
@@ -104,6 +118,11 @@ pub(crate) fn ganesha(scratch: &Path, back_end: BackEnd) -> Result<Server> {
 /// Our service with one volume in memory and without limits, as a user starts it.
 pub(crate) fn ours(root: &Path, scratch: &Path) -> Result<Server> {
     our_service(root, scratch, &["--no-limits", "--metrics", "none"])
+}
+
+/// The same, and it tells what it saw.
+pub(crate) fn ours_telling(root: &Path, scratch: &Path) -> Result<Server> {
+    our_service(root, scratch, &["--no-limits", "--metrics", OURS_METRICS])
 }
 
 /// The same with the limits of 1 TiB of Premium, 64 MiB/s.

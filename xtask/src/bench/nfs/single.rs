@@ -1,4 +1,4 @@
-//! What is measured once and compared with nothing: rest, memory, and replies that were held back.
+//! What stands alone: rest, memory, and replies that were held back, beside a bare process.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,11 +8,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::client::{self, Shape};
-use super::judge::Measured;
-use super::process::{CLIENT_PROCESSOR, Running, SERVER_PROCESSOR};
+use super::client::{self, FILE_BYTES, Shape};
+use super::judge::{BARE_CORES, BARE_P99, Measured};
 use super::trials::{Call, Place};
 use super::{example, servers};
+use crate::bench::process::{CLIENT_PROCESSOR, Running, SERVER_PROCESSOR};
 
 type Measure = fn(&Place, &mut Measured) -> Result<()>;
 
@@ -22,12 +22,13 @@ pub(crate) const ALL: &[(&str, Measure)] = &[("rest", rest), ("memory", memory),
 /// How long a resting process is watched.
 const REST: Duration = Duration::from_secs(5);
 
-/// A service with a client that is connected and has one call in a long while.
+/// A service with a client that is connected and has one call in a second.
 fn rest(place: &Place, measured: &mut Measured) -> Result<()> {
-    let server = servers::ours(&place.root, &place.scratch)?;
+    let mut server = servers::ours_telling(&place.root, &place.scratch)?;
     let text = "name = \"rest\"\n[run]\nwarm_up = \"0s\"\nmeasure = \"12s\"\ninterval = \"1s\"\n\
         repeats = 1\nseed = 1\n[stream.rest]\ntransfer_size = \"8k\"\nread = \"100%\"\n\
-        files = 1\nfile_size = \"1MiB\"\nrate = \"1/s\"\n";
+        pattern = \"random\"\nfiles = 1\nfile_size = \"1MiB\"\nqueue_depth = 1\n\
+        arrival = { constant = \"1/s\" }\n";
     let experiment = place.scratch.join("rest.toml");
     std::fs::write(&experiment, text)?;
     let target = server.url(4);
@@ -44,16 +45,34 @@ fn rest(place: &Place, measured: &mut Measured) -> Result<()> {
         "--no-progress",
     ];
     let program = place.root.join("target/release/fourcorners");
-    let client = Running::start(Path::new(&program), &words, CLIENT_PROCESSOR, &place.scratch)?;
+    let mut client = Running::start(Path::new(&program), &words, CLIENT_PROCESSOR, &place.scratch)?;
     // By then it has filled its file and measures.
     std::thread::sleep(Duration::from_secs(4));
-    let before = (client.cpu_seconds()?, server.process.cpu_seconds()?);
+    let reads = |place: &Place| -> Result<f64> {
+        let stat = told(place)?;
+        let reads = stat["volumes"][0]["operations"]["read"].as_f64();
+        reads.with_context(|| format!("the service does not tell of reads: {stat}"))
+    };
+    let before = (client.cpu_seconds()?, server.process.cpu_seconds()?, reads(place)?);
     std::thread::sleep(REST);
-    let after = (client.cpu_seconds()?, server.process.cpu_seconds()?);
-    let each_second = |from: f64, to: f64| (to - from) * 1e3 / REST.as_secs_f64();
+    let after = (client.cpu_seconds()?, server.process.cpu_seconds()?, reads(place)?);
+    client.must_run().context("the client was to be there all the time")?;
+    server.process.must_run()?;
+    let calls = after.2 - before.2;
+    let wanted = REST.as_secs_f64();
+    ensure!((calls - wanted).abs() <= 1.0, "{calls} calls came in {wanted} s, not one each second");
+    let each_second = |from: f64, to: f64| (to - from) * 1e3 / wanted;
     measured.add_alone("rest", "client CPU ms per second", each_second(before.0, after.0));
     measured.add_alone("rest", "service CPU ms per second", each_second(before.1, after.1));
     Ok(())
+}
+
+/// What the service tells of itself.
+fn told(place: &Place) -> Result<Value> {
+    let stat = Command::new(place.root.join("target/release/fourcorners"))
+        .args(["volume", "stat", "--format", "json", servers::OURS_METRICS])
+        .output()?;
+    serde_json::from_slice(&stat.stdout).context("read what the service saw")
 }
 
 /// 256 connections with 64 outstanding each.
@@ -71,7 +90,7 @@ fn memory(place: &Place, measured: &mut Measured) -> Result<()> {
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     measured.add_alone("memory", "client MiB", mib(finished.resident_max_bytes));
     let service = mib(server.process.memory_bytes("VmHWM")?);
-    let beside = service - mib(client::FILE_BYTES);
+    let beside = service - mib(FILE_BYTES);
     measured.add_alone("memory", "service MiB beside the data", beside);
     Ok(())
 }
@@ -80,7 +99,8 @@ fn memory(place: &Place, measured: &mut Measured) -> Result<()> {
 const HELD_CONNECTIONS: u32 = 800;
 const HELD_EACH: u32 = 128;
 const HELD: f64 = (HELD_CONNECTIONS * HELD_EACH) as f64;
-/// 64 MiB/s (1 TiB of Premium) in transfers of 8 KiB.
+const TRANSFER: u64 = 8192;
+/// 64 MiB/s (1 TiB of Premium) in such transfers.
 const RELEASES_PER_S: f64 = 8192.0;
 
 /// Lets all threads of a process run before those of strangers: how long the scheduler gives to
@@ -102,14 +122,39 @@ fn stay_awake() -> Result<std::fs::File> {
     Ok(device)
 }
 
+/// Rounds of [`held`].
+const HELD_ROUNDS: usize = 3;
+
 /// 102,400 reads at once of a volume with a throughput limit, which lets one go every 122 us: how
-/// late they leave, and the processor time of the service from the first call to the last reply.
+/// late they leave, and the processor time of the service from the first call to the last reply;
+/// in turns with a bare process.
 fn held(place: &Place, measured: &mut Measured) -> Result<()> {
+    let _awake = stay_awake()?;
+    for _ in 0..HELD_ROUNDS {
+        let ours = held_once(place)?;
+        let bare = bare_release(&place.root, FILE_BYTES, HELD_CONNECTIONS)?;
+        let cached = bare_release(&place.root, TRANSFER, 1)?;
+        let mut add = |what, value| measured.add_alone("held", what, value);
+        add("late by p99, us", ours.late_p99_us);
+        add(BARE_P99, bare.late_p99_us);
+        add("late by p99 beyond a bare process, us", ours.late_p99_us - bare.late_p99_us);
+        add("late by p50, us", ours.late_p50_us);
+        add("a bare process: late by p50, us", bare.late_p50_us);
+        add("late by p99.9, us", ours.late_p999_us);
+        add("a bare process: late by p99.9, us", bare.late_p999_us);
+        add("service cores", ours.cores);
+        add(BARE_CORES, bare.cores);
+        add("a bare process, one transfer over and over: late by p99, us", cached.late_p99_us);
+        add("a bare process, one transfer over and over: cores", cached.cores);
+    }
+    Ok(())
+}
+
+/// One round of the service.
+fn held_once(place: &Place) -> Result<Release> {
     let server = servers::ours_limited(&place.root, &place.scratch)?;
     let pid = server.process.pid().to_string();
     prefer(&pid)?;
-    let _awake = stay_awake()?;
-    let mut bare = vec![bare_release(&place.root)?];
     let arguments = [
         "read",
         "--address",
@@ -132,46 +177,41 @@ fn held(place: &Place, measured: &mut Measured) -> Result<()> {
     let why = String::from_utf8_lossy(&ended.stderr).into_owned();
     ensure!(ended.status.success(), "the generator failed: {why}");
     let spent_s = server.process.cpu_seconds()? - before_s;
-    let stat = Command::new(place.root.join("target/release/fourcorners"))
-        .args(["volume", "stat", "--format", "json", servers::OURS_METRICS])
-        .output()?;
-    let stat: Value = serde_json::from_slice(&stat.stdout).context("read what the service saw")?;
+    let stat = told(place)?;
     let late = |what: &str| {
         let value = stat["late"][what].as_f64();
         value.with_context(|| format!("the service does not tell late.{what}: {}", stat["late"]))
     };
     ensure!(late("count")? >= HELD * 0.95, "not all were held back: {}", stat["late"]);
-    bare.push(bare_release(&place.root)?);
-    let bare = |figure: fn(&Release) -> f64| bare.iter().map(figure).sum::<f64>() / 2.0;
-    measured.add_alone("held", "late by p99, us", late("p99_ns")? / 1e3);
-    let beyond_us = late("p99_ns")? / 1e3 - bare(|one| one.late_p99_us);
-    measured.add_alone("held", "late by p99 beyond a bare process, us", beyond_us);
-    measured.add_alone("held", "late by p50, us", late("p50_ns")? / 1e3);
-    measured.add_alone("held", "late by p99.9, us", late("p999_ns")? / 1e3);
-    measured.add_alone("held", "service cores", spent_s / (HELD / RELEASES_PER_S));
-    measured.add_alone("held", "a bare process: late by p99, us", bare(|one| one.late_p99_us));
-    measured.add_alone("held", "a bare process: late by p50, us", bare(|one| one.late_p50_us));
-    measured.add_alone("held", "a bare process: cores", bare(|one| one.cores));
-    Ok(())
+    Ok(Release {
+        late_p50_us: late("p50_ns")? / 1e3,
+        late_p99_us: late("p99_ns")? / 1e3,
+        late_p999_us: late("p999_ns")? / 1e3,
+        cores: spent_s / (HELD / RELEASES_PER_S),
+    })
 }
 
-/// What a bare process reached.
+/// How late replies left, and what that took.
 struct Release {
     late_p50_us: f64,
     late_p99_us: f64,
+    late_p999_us: f64,
     cores: f64,
 }
 
 /// The floor of [`held`]: a process of the same priority that sleeps until each reply is due and
-/// sends as many bytes, on the same processors. What it is late by is this machine's doing.
-fn bare_release(root: &Path) -> Result<Release> {
+/// sends as many bytes on the same processors, from somewhere in as much data, over as many
+/// connections. What it is late by is this machine's doing.
+fn bare_release(root: &Path, data_bytes: u64, connections: u32) -> Result<Release> {
     let (replies, each_second) = (HELD.to_string(), RELEASES_PER_S.to_string());
     let program = example(root, "floor");
     let ended = Command::new("chrt")
         .args(["-f", "10"])
         .arg(&program)
         .args(["release", "--cpu", SERVER_PROCESSOR, "--receiver-cpu", CLIENT_PROCESSOR])
-        .args(["--reply", "8192", "--replies", &replies, "--each-second", &each_second])
+        .args(["--reply", &TRANSFER.to_string(), "--replies", &replies])
+        .args(["--each-second", &each_second, "--data", &data_bytes.to_string()])
+        .args(["--connections", &connections.to_string()])
         .output()?;
     let why = String::from_utf8_lossy(&ended.stderr).into_owned();
     ensure!(ended.status.success(), "the bare process failed: {why}");
@@ -185,6 +225,7 @@ fn bare_release(root: &Path) -> Result<Release> {
     Ok(Release {
         late_p50_us: figure("late_p50_us")?,
         late_p99_us: figure("late_p99_us")?,
+        late_p999_us: figure("late_p999_us")?,
         cores: figure("cpu_s")? / (HELD / RELEASES_PER_S),
     })
 }

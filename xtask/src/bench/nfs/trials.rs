@@ -7,9 +7,9 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use super::judge::{Measured, Sample};
-use super::process::CLIENT_PROCESSOR;
 use super::servers::{self, BackEnd, Server};
 use super::{Options, client, example};
+use crate::bench::process::CLIENT_PROCESSOR;
 
 /// Where everything is.
 pub(crate) struct Place {
@@ -142,7 +142,7 @@ pub(crate) fn measure(
     options: &Options,
     measured: &mut Measured,
 ) -> Result<()> {
-    for round in 0..options.rounds {
+    for round in 0..options.asked.rounds {
         let wanted = |trial: &&Trial| options.wants(&format!("{}/{}", group.name, trial.name));
         let mut trials: Vec<&Trial> = group.trials.iter().filter(wanted).collect();
         if round % 2 == 1 {
@@ -188,7 +188,7 @@ fn one(group: &Group, trial: &Trial, place: &Place, options: &Options) -> Result
                 sequential: group.sequential,
                 connections: trial.connections,
                 outstanding: trial.depth * trial.connections,
-                seconds: options.seconds,
+                seconds: options.asked.seconds,
             };
             client::measure(place, &server, &shape)
         }
@@ -228,7 +228,7 @@ fn call(
         .args(["--cpu", CLIENT_PROCESSOR])
         .args(["--connections", &trial.connections.to_string()])
         .args(["--depth", &trial.depth.to_string()])
-        .args(["--seconds", &options.seconds.to_string()])
+        .args(["--seconds", &options.asked.seconds.to_string()])
         .output()
         .with_context(|| format!("start {}", program.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::Options;
 use super::judge::{Figure, Judged, Measured, lines};
-use super::process::{CLIENT_PROCESSOR, SERVER_PROCESSOR};
-use crate::bench::folder::Folder;
+use super::{Options, servers};
+use crate::bench::folder::{Folder, quoted};
 use crate::bench::machine::Machine;
+use crate::bench::process::{CLIENT_PROCESSOR, SERVER_PROCESSOR};
 
 /// Writes everything and says where.
 pub(crate) fn write(
@@ -21,16 +21,18 @@ pub(crate) fn write(
 ) -> Result<PathBuf> {
     let folder = Folder::make(root, machine, Some("nfs"))?;
     let mut readme = format!(
-        "# Bench of NFS of {}\n\n{}\n\
-         Rounds: {}, {} s for each trial; servers on processor {SERVER_PROCESSOR}, clients on \
-         {CLIENT_PROCESSOR}.\n\
-         Command: `cargo xtask bench nfs --rounds {} --seconds {}`\n\n{TABLE_HEAD}",
+        "# Bench of NFS of {}\n\n{}\nPeer: {}; the floor is `xtask/examples/floor`.\n\
+         Rounds: {}, {} s for each trial; those of one group that stand alone (rest, memory, held) \
+         as often as `alone.csv` has rows of them. Servers on processor {SERVER_PROCESSOR}, \
+         clients on {CLIENT_PROCESSOR}.\n\
+         Command: `cargo xtask bench nfs{}{}`\n\n{TABLE_HEAD}",
         folder.date,
-        machine.describe(),
-        options.rounds,
-        options.seconds,
-        options.rounds,
-        options.seconds,
+        folder.measured,
+        servers::ganesha_version()?,
+        options.asked.rounds,
+        options.asked.seconds,
+        options.asked.words(),
+        options.only.iter().map(|name| format!(" {name}")).collect::<String>(),
     );
     for one in judged {
         let medians = one.medians.map_or((String::new(), String::new()), |(ours, other)| {
@@ -83,7 +85,7 @@ fn raw(measured: &Measured) -> String {
 fn alone(measured: &Measured) -> String {
     let mut text = String::from("group,what,value\n");
     for one in &measured.alone {
-        let _ = writeln!(text, "{},{},{}", one.group, one.what, one.value);
+        let _ = writeln!(text, "{},{},{}", one.group, quoted(one.what), one.value);
     }
     text
 }

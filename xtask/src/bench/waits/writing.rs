@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::{ROUNDS, Waited, mib};
-use crate::bench::folder::Folder;
+use super::{ROUNDS, Round, Waited, mib};
+use crate::bench::folder::{Folder, quoted};
 use crate::bench::machine::Machine;
 
 /// Writes everything and says where.
@@ -21,8 +21,7 @@ pub(crate) fn write(
     let mut readme = format!(
         "# Bench of waits of {}\n\n{}\nRounds: {ROUNDS}; the middle one of the times counts, and \
          the most memory of any.\nCommand: `cargo xtask bench waits{names}`\n\n{TABLE_HEAD}",
-        folder.date,
-        machine.describe(),
+        folder.date, folder.measured,
     );
     for one in all {
         let [least, middle, most] = one.seconds;
@@ -53,8 +52,8 @@ fn raw(all: &[Waited]) -> String {
     let mut text = String::from("what,round,seconds,peak_bytes\n");
     for one in all {
         for (number, round) in one.rounds.iter().enumerate() {
-            let name = one.name.replace('"', "\"\"");
-            let _ = writeln!(text, "\"{name}\",{number},{:.4},{}", round.seconds, round.peak_bytes);
+            let (name, Round { seconds, peak_bytes }) = (quoted(one.name), round);
+            let _ = writeln!(text, "{name},{number},{seconds:.4},{peak_bytes}");
         }
     }
     text

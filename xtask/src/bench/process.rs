@@ -40,7 +40,8 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a program on a processor; what it says goes to a file of that name in `scratch`.
+    /// Starts a program on a processor; what it says goes to a file in `scratch` that is named by
+    /// both: a client and a service are one program.
     pub(crate) fn start(
         program: &Path,
         arguments: &[&str],
@@ -48,7 +49,7 @@ impl Running {
         scratch: &Path,
     ) -> Result<Running> {
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let messages = File::create(scratch.join(format!("{name}.log")))?;
+        let messages = File::create(scratch.join(format!("{name}-{processor}.log")))?;
         let child = Command::new("taskset")
             .args(["-c", processor])
             .arg(program)
@@ -85,6 +86,14 @@ impl Running {
             std::thread::sleep(Duration::from_millis(20));
         }
         Ok(())
+    }
+
+    /// It has not ended.
+    pub(crate) fn must_run(&mut self) -> Result<()> {
+        match self.child.try_wait()? {
+            Some(status) => bail!("{} ended with {status}", self.name),
+            None => Ok(()),
+        }
     }
 
     /// `taskset` replaces itself, so this is the program's own number.
