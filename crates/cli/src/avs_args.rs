@@ -11,6 +11,20 @@ use sizing::avs::ask::Ratio;
 use sizing::avs::machine::Power;
 use units::{Bytes, Percent};
 
+pub(crate) const AVS_USAGE: &str = "\
+fourcorners avs [OPTIONS] --rvtools <PATH>
+       fourcorners avs --print-profile <NAME>";
+
+pub(crate) const AVS_EXAMPLES: &str = "\
+Examples:
+  fourcorners avs --rvtools export.xlsx
+  fourcorners avs --rvtools export.xlsx --iops-per-vm 50/s
+  fourcorners avs --print-profile avd-medium > loads.toml
+  fourcorners avs --rvtools export.xlsx --profile loads.toml
+  fourcorners avs --rvtools export.xlsx --host AV64 --host-price 5000/month
+  fourcorners avs --rvtools csv-set/ --live-optics measured.xlsx --policy raid5
+  fourcorners avs --rvtools export.xlsx --explain --report avs.html";
+
 const COUNTED: &str = "What counts";
 const LOAD: &str = "Load, which RVTools does not know";
 const BOUGHT: &str = "What is bought";

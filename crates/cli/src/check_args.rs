@@ -6,6 +6,14 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use units::BytesPerSec;
 
+pub(crate) const CHECK_EXAMPLES: &str = "\
+Examples:
+  fourcorners check /mnt/vol1
+  fourcorners check /mnt/vol1 --want 2GiB/s --rtt 500us --all
+  fourcorners check \"nfs://filer/vol1?nconnect=8\" --json
+  fourcorners check --capture-script > capture.sh
+  fourcorners check /mnt/vol1 --root captured-host1";
+
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {

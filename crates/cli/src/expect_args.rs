@@ -8,8 +8,15 @@ use cloud::service_level::VolumeKind;
 use cloud::vm_size::VmSize;
 use units::{Bytes, BytesPerSec, ParseError, Percent};
 
-use crate::args::{OUTPUT, StoreArguments};
 use crate::beside_args::vm;
+use crate::record_args::{OUTPUT, StoreArguments};
+
+pub(crate) const EXPECT_EXAMPLES: &str = "\
+Examples:
+  fourcorners expect --vm D32s_v3 --protocol nfsv3 --nconnect 16
+  fourcorners expect --vm D32s_v5 --clients 6 --transfer-size 8KiB --read 70%
+  fourcorners expect --client esxi --clients 4 --volumes 4 --explain
+  fourcorners expect --run last --vm D32s_v5";
 
 const CONFIGURATION: &str = "Configuration";
 const LOAD: &str = "Load";

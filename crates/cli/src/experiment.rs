@@ -9,13 +9,13 @@ use workload::overrides::Override;
 use workload::plan::{EngineChoice, Plan, TargetSpec};
 use workload::resolve::{self, ResolveOptions};
 
-use crate::args::{Engine, ExperimentArguments};
 use crate::commands::profiles;
 use crate::diagnostics;
 use crate::emulated;
 use crate::exit::{Exit, Failure};
 use crate::explain;
 use crate::named_target;
+use crate::run_args::{Engine, ExperimentArguments};
 use crate::terminal::Terminal;
 
 const DEFAULT_PROFILE: &str = "four-corners";

@@ -12,10 +12,10 @@ use workload::plan::{Plan, Run, Step, TargetSpec};
 use workload::scale::{RUNS_MAX, Scale};
 use workload::search::{Repeats, Search, SearchMethod};
 
-use crate::args::ExperimentArguments;
 use crate::exit::Failure;
 use crate::known;
 use crate::named_target::slots;
+use crate::run_args::ExperimentArguments;
 
 /// Operations outstanding at most where there are no slots that could be full: more than any system
 /// needed that a search was tried on.

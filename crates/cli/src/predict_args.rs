@@ -4,7 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::{OUTPUT, StoreArguments};
+use crate::record_args::{OUTPUT, StoreArguments};
+
+pub(crate) const PREDICT_EXAMPLES: &str = "\
+Examples:
+  fourcorners predict examples/topologies/database.toml
+  fourcorners predict examples/topologies/vmware.toml --curve --explain
+  fourcorners predict mine.toml --against published
+  fourcorners predict mine.toml --report mine.html";
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]

@@ -6,8 +6,8 @@ use anyhow::anyhow;
 use serde::Serialize;
 use target::refusal::{Override, Overrides, Refusal};
 
-use crate::args::OverrideArguments;
 use crate::exit::{Exit, Failure, Refused};
+use crate::run_args::OverrideArguments;
 use crate::terminal::wrapped;
 
 /// Says why, and the remedy on a line of its own.

@@ -9,8 +9,17 @@ use cloud::throughput::KibPerSec;
 use sizing::need::{Demand, Part, Protocol};
 use units::{Bytes, OpsPerSec, ParseError, Percent, nearest, parse_duration};
 
-use crate::args::StoreArguments;
+use crate::record_args::StoreArguments;
 use crate::schedule_args::WrittenSchedule;
+
+pub(crate) const SIZE_EXAMPLES: &str = "\
+Examples:
+  fourcorners size --throughput 950MiB/s --capacity 4TiB
+  fourcorners size --iops 60000 --read 70% --capacity 4TiB --response-time 2ms
+  fourcorners size --throughput 2GiB/s --capacity 20TiB --read 0% --vm D32s_v5
+  fourcorners size --from-run last --growth 30% --headroom 20%
+  fourcorners size --schedule peak=5TiB@08-18,off=4TiB --capacity 1.1TiB
+  fourcorners size --part data=4TiB,704MiB/s --part log=512GiB,256MiB/s --json";
 
 const NEED: &str = "What is needed";
 const DECIDED: &str = "What is decided";

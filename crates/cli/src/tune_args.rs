@@ -4,7 +4,14 @@ use clap::Args;
 use units::{BytesPerSec, OpsPerSec, ParseError, Percent, parse_duration};
 use workload::reach::Wanted;
 
-use crate::args::RunArguments;
+use crate::run_args::RunArguments;
+
+pub(crate) const TUNE_EXAMPLES: &str = "\
+Examples:
+  fourcorners tune --want 100MiB/s     of an emulated volume
+  fourcorners tune /mnt/vol1 --want 200MiB/s --transfer-size 64KiB
+  fourcorners tune /mnt/vol1 --want 3200/s --transfer-size 8KiB --pattern random
+  fourcorners tune nfs://filer/vol1 -o nconnect=8 --want 1GiB/s --hosts 3";
 
 const TUNING: &str = "Tuning";
 const LOAD: &str = "Load";

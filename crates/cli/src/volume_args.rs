@@ -9,6 +9,11 @@ use cloud::throughput::KibPerSec;
 use units::{Bytes, BytesPerSec, parse_duration};
 use volume::delay::Distribution;
 
+pub(crate) const VOLUME_EXAMPLES: &str = "\
+Examples:
+  fourcorners volume serve             a volume of 1 TiB, limited to 64 MiB/s
+  fourcorners volume stat              what the service saw";
+
 /// Where a service answers questions about itself unless it is told otherwise, and where `stat`
 /// asks.
 pub(crate) const METRICS: &str = "127.0.0.1:20490";

@@ -11,8 +11,8 @@ use anyhow::{anyhow, bail};
 use report::compare::Detail;
 use store::Store;
 
-use crate::args::{CompareArguments, CompareFormat, FailOn};
 use crate::commands::output::WIDTH;
+use crate::compare_args::{CompareArguments, CompareFormat, FailOn};
 use crate::exit::{Exit, Failure, Outcome};
 
 pub(crate) fn run(arguments: &CompareArguments) -> Outcome {

@@ -5,10 +5,10 @@ use std::io::Write;
 use anyhow::anyhow;
 use report::record::Record;
 
-use crate::args::{ExportArguments, ExportFormat};
 use crate::beside;
 use crate::commands::output;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::record_args::{ExportArguments, ExportFormat};
 
 pub(crate) fn run(arguments: &ExportArguments) -> Outcome {
     let (_, record) = arguments.which.load()?;

@@ -5,8 +5,8 @@ use std::io::Write;
 use serde::Serialize;
 use store::{Listed, State};
 
-use crate::args::ListArguments;
 use crate::exit::{Exit, Outcome};
+use crate::record_args::ListArguments;
 
 pub(crate) fn run(arguments: &ListArguments) -> Outcome {
     let store = arguments.store.open()?;

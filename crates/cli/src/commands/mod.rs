@@ -30,8 +30,9 @@ use std::path::PathBuf;
 use metrics::run_record::ExperimentRecord;
 use store::Store;
 
-use crate::args::{Command, IdArgument, StoreArguments};
+use crate::args::Command;
 use crate::exit::{Failure, Outcome};
+use crate::record_args::{IdArgument, StoreArguments};
 use crate::terminal::Terminal;
 use crate::volume_args::VolumeCommand;
 

@@ -10,12 +10,12 @@ use target::folder::Place;
 use units::{Bytes, print_duration};
 use workload::plan::{EmulatedVolume, Plan, TargetSpec};
 
-use crate::args::PlanArguments;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::experiment::{self, Planned};
 use crate::named_target;
 use crate::plan_text::{crowding, head, plan_text};
 use crate::refusal;
+use crate::run_args::PlanArguments;
 use crate::terminal::Terminal;
 
 pub(crate) fn run(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {

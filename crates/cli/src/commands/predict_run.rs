@@ -10,9 +10,9 @@ use predict::{Parameters, Topology};
 use report::predict::MeasuredRun;
 use units::Bytes;
 
-use crate::args::StoreArguments;
 use crate::beside::{Done, done};
 use crate::exit::Failure;
+use crate::record_args::StoreArguments;
 
 /// Nearer shares of reads are the same: mixes are drawn at random.
 const SAME_SHARE: f64 = 0.02;

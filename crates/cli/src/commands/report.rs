@@ -15,11 +15,11 @@ use report::expect::published::Published;
 use report::pictures::{Kind, Picture, pictures};
 use report::record::Record;
 
-use crate::args::{ReportArguments, ReportFormat, ReportTheme};
 use crate::beside;
 use crate::commands::output;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::picture::Painter;
+use crate::record_args::{ReportArguments, ReportFormat, ReportTheme};
 
 /// What is kept of a record.
 type Analyzed = (Findings, Option<Published>);

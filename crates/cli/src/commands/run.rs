@@ -20,7 +20,6 @@ use target::folder::Place;
 use units::Bytes;
 use workload::plan::{Plan, TargetSpec};
 
-use crate::args::RunArguments;
 use crate::beside;
 use crate::beside_args::BesideArguments;
 use crate::commands::output;
@@ -37,6 +36,7 @@ use crate::known;
 use crate::live::{Decisions, Live};
 use crate::named_target;
 use crate::refusal;
+use crate::run_args::RunArguments;
 use crate::terminal::Terminal;
 use crate::wire;
 

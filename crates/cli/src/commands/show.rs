@@ -4,10 +4,10 @@ use std::io::Write;
 
 use report::record::Record;
 
-use crate::args::ShowArguments;
 use crate::beside;
 use crate::commands::output;
 use crate::exit::{Exit, Outcome};
+use crate::record_args::ShowArguments;
 
 pub(crate) fn run(arguments: &ShowArguments) -> Outcome {
     let (_, record) = arguments.which.load()?;

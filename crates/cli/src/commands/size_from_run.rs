@@ -10,8 +10,8 @@ use sizing::need::{Demand, Part};
 use units::Bytes;
 use workload::pattern::AccessPattern;
 
-use crate::args::StoreArguments;
 use crate::exit::Failure;
+use crate::record_args::StoreArguments;
 
 /// The part that a record stands for: each of its variants at its largest throughput, of which the
 /// design has to carry each by itself.
