@@ -330,8 +330,8 @@ mod tests {
         ] {
             assert_eq!(premium.limit(gib).to_string(), limit, "{gib} GiB");
         }
-        assert_eq!(rate(ServiceLevel::Standard).limit(102_400).to_string(), "1600 MiB/s");
-        assert_eq!(rate(ServiceLevel::Ultra).limit(10 * 1024).to_string(), "1280 MiB/s");
+        assert_eq!(rate(ServiceLevel::Standard).limit(102_400).to_string(), "1,600 MiB/s");
+        assert_eq!(rate(ServiceLevel::Ultra).limit(10 * 1024).to_string(), "1,280 MiB/s");
     }
 
     #[test]

@@ -6,10 +6,13 @@
 use std::fmt;
 use std::iter::Sum;
 
+use units::thousands;
+
 /// Bytes in a KiB.
 const KIB: u64 = 1024;
 
-/// A throughput limit in whole KiB/s. Prints as MiB/s, exactly: `6.25 MiB/s`.
+/// A throughput limit in whole KiB/s. Prints as MiB/s, exactly: `6.25 MiB/s`; rounded where so many
+/// places are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KibPerSec(u64);
 
@@ -44,9 +47,17 @@ impl KibPerSec {
 }
 
 impl fmt::Display for KibPerSec {
-    /// Ten binary places have ten decimal ones, so this is never rounded.
+    /// Ten binary places have ten decimal ones, so without a precision this is never rounded.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, rest) = (self.0 / KIB, self.0 % KIB);
+        if let Some(places) = f.precision() {
+            // Rounded first, for that may carry into the thousands.
+            let rounded = format!("{:.places$}", self.as_mib());
+            let (digits, fraction) = rounded.split_at(rounded.find('.').unwrap_or(rounded.len()));
+            let whole = digits.parse().unwrap_or(whole);
+            return write!(f, "{}{fraction} MiB/s", thousands(whole));
+        }
+        let whole = thousands(whole);
         if rest == 0 {
             return write!(f, "{whole} MiB/s");
         }
@@ -71,6 +82,21 @@ mod tests {
         assert_eq!(KibPerSec(972_800).to_string(), "950 MiB/s");
         assert_eq!(KibPerSec(1).to_string(), "0.0009765625 MiB/s");
         assert_eq!(KibPerSec(0).to_string(), "0 MiB/s");
+    }
+
+    #[test]
+    fn a_large_limit_prints_in_groups_of_three_digits_and_rounded_where_places_are_asked_for() {
+        let large = KibPerSec(5_836_800 * KIB);
+        assert_eq!(large.to_string(), "5,836,800 MiB/s");
+        assert_eq!(format!("{large:.1}"), "5,836,800.0 MiB/s");
+        assert_eq!(KibPerSec(1_024_064).to_string(), "1,000.0625 MiB/s");
+        // Rounding carries before digits are grouped.
+        let short = KibPerSec(1000 * KIB - 1);
+        assert_eq!(
+            format!("{short:.0} {short:.1} {short:.3}"),
+            "1,000 MiB/s 1,000.0 MiB/s 999.999 MiB/s"
+        );
+        assert_eq!(format!("{:.1}", KibPerSec(1)), "0.0 MiB/s");
     }
 
     #[test]

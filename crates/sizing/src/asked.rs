@@ -16,7 +16,7 @@ use crate::capability::Abilities;
 use crate::design::{Resource, Use};
 use crate::facts::Facts;
 use crate::host_kind::HostKind;
-use crate::hosts::{Hosts, Mib};
+use crate::hosts::Hosts;
 use crate::need::{Demand, Need, PERMILLE, Part, Protocol, bought};
 use crate::shortfall::{Constraint, Shortfall};
 use crate::storage::Storage;
@@ -106,6 +106,20 @@ impl<'a> Asked<'a> {
                 clients.setting(SettingName::SmbConnectionsMax),
             ],
             Protocol::Datastores => vec![1],
+        }
+    }
+
+    /// The rows that bound them; none of datastores, to each of which a host has one.
+    fn connection_rows(&self) -> Vec<RowRef> {
+        match self.protocol {
+            Protocol::Nfs3 | Protocol::Nfs41 => {
+                vec![self.facts.catalog.limit_row(LimitName::NconnectMax)]
+            }
+            Protocol::Smb => {
+                let row = self.facts.clients.setting_row(SettingName::SmbConnectionsMax);
+                row.into_iter().collect()
+            }
+            Protocol::Datastores => Vec::new(),
         }
     }
 
@@ -213,13 +227,12 @@ impl<'a> Asked<'a> {
 
     /// Whether so many hosts are too few, and of what.
     fn refuse_few(&self, given: u64, most: u64) -> Result<(), Shortfall> {
-        let (name, catalog) = (&self.kind.name, &self.facts.catalog);
+        let name = &self.kind.name;
         if let Some(each) = self.kind.egress_kib_s().filter(|_| given < self.by_egress) {
             let sent = KibPerSec::new(given.saturating_mul(each));
             let text = format!(
-                "{given} {name} send at most {:.1}; writes need {:.1}",
-                Mib(sent),
-                Mib(self.writes_bought)
+                "{given} {name} send at most {sent:.1}; writes need {:.1}",
+                self.writes_bought
             );
             let (wanted, rows) = (self.writes_bought.get(), vec![self.kind.row.clone()]);
             return Err(self.few(Constraint::Egress, text, wanted, sent.get(), rows));
@@ -252,7 +265,7 @@ impl<'a> Asked<'a> {
                 self.path_words(),
                 thousands(has)
             );
-            let rows = vec![catalog.limit_row(LimitName::NconnectMax)];
+            let rows = self.connection_rows();
             return Err(self.few(Constraint::Connections, text, self.by_load, has, rows));
         }
         let slots = self.hosts(given, most).slots;
@@ -378,4 +391,99 @@ fn least_requests(need: &Need, facts: &Facts) -> u64 {
     let of_part = |part: &Part| part.demands.iter().map(of_demand).fold(0.0, f64::max);
     let calls: f64 = need.parts.iter().map(of_part).sum();
     (calls * facts.parameters.floor_s().value).floor() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use cloud::figure::Access;
+    use cloud::service_level::{QosType, ServiceLevel};
+
+    use super::*;
+    use crate::host_kind;
+    use crate::need::Charges;
+    use crate::storage::{self, Choice};
+
+    /// What 100 MiB/s of reads on one endpoint ask for.
+    fn asked<'a>(facts: &'a Facts, kind: &'a HostKind, protocol: Protocol) -> Asked<'a> {
+        let demand = Demand {
+            throughput: KibPerSec::new(100 << 10),
+            transfer_bytes: 64 << 10,
+            read_permille: 1000,
+            access: Access::Sequential,
+        };
+        let need = Need {
+            parts: vec![Part {
+                name: "data".to_owned(),
+                capacity_gib: 4096,
+                demands: vec![demand],
+            }],
+            growth_permille: 0,
+            headroom_permille: 0,
+            response_time_ns: None,
+            region: "eastus".to_owned(),
+            protocol,
+            hosts: None,
+            vm: None,
+            levels: vec![ServiceLevel::Premium],
+            previews: false,
+            hours_per_month: 730,
+            charges: Charges::default(),
+        };
+        let choice = Choice {
+            level: ServiceLevel::Premium,
+            qos: QosType::Auto,
+            kind: VolumeKind::Regular,
+            more_volumes: 0,
+            pools: 1,
+            spare_permille: 0,
+        };
+        let abilities = Abilities::of(&need, choice.kind, &facts.parameters);
+        let storage = storage::build(&need, &choice, &abilities, &facts.catalog).unwrap();
+        let mut asked = Asked::of(&need, &storage, kind, 0, &abilities, facts);
+        assert_eq!((asked.endpoints, asked.paths), (1, 1));
+        asked.endpoint_share = 0.0;
+        asked
+    }
+
+    #[test]
+    fn connections_and_slots_leave_spare_up_to_a_half_or_up_to_what_else_is_used_more() {
+        let facts = Facts::embedded();
+        let kind = host_kind::named("D4s_v3", Protocol::Nfs3, &facts).unwrap();
+        let spare = |host: f64, connection: f64, requests: Option<u64>, expected: bool| {
+            let mut asked = asked(&facts, &kind, Protocol::Nfs3);
+            asked.host_share = host * kind.measured as f64;
+            asked.connection_share = connection;
+            let hosts = asked.hosts(1, 1);
+            assert_eq!(hosts.slots, Some(128));
+            let seen = asked.leaves_spare(&hosts, requests);
+            assert_eq!(seen, expected, "{host} {connection} {requests:?}");
+        };
+        // Nothing else is used by more than a half: a half is the bound.
+        spare(0.2, 0.5, None, true);
+        spare(0.2, 0.51, None, false);
+        spare(0.2, 0.1, Some(64), true);
+        spare(0.2, 0.1, Some(65), false);
+        // The host is used by more: what it leaves is the bound.
+        spare(0.8, 0.79, None, true);
+        spare(0.8, 0.82, None, false);
+        spare(0.8, 0.1, Some(102), true);
+        spare(0.8, 0.1, Some(103), false);
+    }
+
+    #[test]
+    fn a_lack_of_connections_cites_what_bounds_them_on_this_way_to_the_volumes() {
+        let facts = Facts::embedded();
+        let rows = |protocol: Protocol, vm: &str, count: u64| {
+            let kind = host_kind::named(vm, protocol, &facts).unwrap();
+            let mut asked = asked(&facts, &kind, protocol);
+            asked.by_load = 1000;
+            let lack = asked.fewest(Some(count)).unwrap_err();
+            assert!(lack.text.starts_with("1,000 connections are needed"), "{}", lack.text);
+            lack.rows.iter().map(|row| row.row.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(rows(Protocol::Nfs3, "D4s_v3", 1), ["limit nconnect_max"]);
+        assert_eq!(rows(Protocol::Nfs41, "D4s_v3", 1), ["limit nconnect_max"]);
+        assert_eq!(rows(Protocol::Smb, "D4s_v3", 1), ["setting smb_connections_max"]);
+        assert_eq!(rows(Protocol::Datastores, "AV36", 3), Vec::<String>::new());
+    }
 }

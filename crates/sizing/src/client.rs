@@ -5,6 +5,7 @@ use cloud::client::SettingName;
 use cloud::figure::Access;
 use cloud::reason::{Reason, RowRef};
 use cloud::row::LimitName;
+use cloud::throughput::KibPerSec;
 
 use crate::facts::Facts;
 use crate::hosts::Hosts;
@@ -151,8 +152,8 @@ fn windows(
     settings.before.push(format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {most}\""));
     settings.before.push(format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {most}\""));
     let text = format!(
-        "TCP window: {:.1} MiB/s on a connection x {} = {:.1} MiB",
-        each as f64 / (1u64 << 20) as f64,
+        "TCP window: {:.1} on a connection x {} = {:.1} MiB",
+        KibPerSec::new(each >> 10),
         units::Nanos(ns as f64),
         window as f64 / (1u64 << 20) as f64
     );

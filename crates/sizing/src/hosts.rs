@@ -245,7 +245,7 @@ fn reasons(
             hosts.count,
             thousands(mbit),
             kind.name,
-            Mib(KibPerSec::new(one.limit))
+            KibPerSec::new(one.limit)
         );
         reasons.push(Reason::from_rows(text, [kind.row.clone()]));
     }
@@ -259,7 +259,7 @@ fn reasons(
         if let Some(one) = of(resource) {
             reasons.push(Reason::asked(format!(
                 "{what} were measured to do {:.0} by the published figures",
-                Mib(KibPerSec::new(one.limit))
+                KibPerSec::new(one.limit)
             )));
         }
     }
@@ -304,14 +304,5 @@ struct Percent(f64);
 impl std::fmt::Display for Percent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:.0} %", self.0 * 100.0)
-    }
-}
-
-/// A limit that is no whole number of MiB/s, with the digits that matter.
-pub(crate) struct Mib(pub(crate) KibPerSec);
-
-impl std::fmt::Display for Mib {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:.*} MiB/s", f.precision().unwrap_or(1), self.0.as_mib())
     }
 }

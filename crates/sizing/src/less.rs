@@ -106,7 +106,7 @@ fn one_host_fewer(design: &Design) -> Option<String> {
     let short = design.uses.iter().filter(of_hosts).find(|one| limit(one) < one.used)?;
     let amount = |count: u64| match short.resource {
         Resource::Slots => format!("{} requests", thousands(count)),
-        _ => format!("{:.0} MiB/s", KibPerSec::new(count).as_mib()),
+        _ => format!("{:.0}", KibPerSec::new(count)),
     };
     let s = if fewer == 1 { "" } else { "s" };
     Some(format!(

@@ -1,34 +1,24 @@
 //! How hosts reach volumes: what is outstanding, slots, sessions, Multichannel, datastores, and the
 //! settings of each.
 
+mod needs;
+
 use std::sync::LazyLock;
 
 use cloud::figure::Access;
-use cloud::service_level::{ServiceLevel, VolumeKind};
+use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
-use sizing::design::{Design, Resource};
+use sizing::design::{Design, Pool, Resource};
 use sizing::facts::Facts;
 use sizing::hosts::Hosts;
-use sizing::need::{Charges, Demand, Need, NeedError, Part, Protocol};
+use sizing::need::{Demand, Need, NeedError, Protocol};
 use sizing::solve::{Verdict, solve};
 
 static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
 
 fn need(demand: Demand, protocol: Protocol) -> Need {
-    Need {
-        parts: vec![Part { name: "data".to_owned(), capacity_gib: 4096, demands: vec![demand] }],
-        growth_permille: 0,
-        headroom_permille: 0,
-        response_time_ns: None,
-        region: "eastus".to_owned(),
-        protocol,
-        hosts: None,
-        vm: (protocol != Protocol::Datastores).then(|| "D16s_v5".to_owned()),
-        levels: vec![ServiceLevel::Ultra],
-        previews: false,
-        hours_per_month: 730,
-        charges: Charges::default(),
-    }
+    let vm = (protocol != Protocol::Datastores).then(|| "D16s_v5".to_owned());
+    Need { protocol, vm, levels: vec![ServiceLevel::Ultra], ..needs::of(demand, 4096) }
 }
 
 fn in_order(mib: u64, transfer_bytes: u64) -> Demand {
@@ -128,6 +118,19 @@ fn smb_has_connections_of_multichannel_and_no_slots() {
 }
 
 #[test]
+fn levels_are_named_once_each_in_the_order_of_pools() {
+    let mut design = front(&need(in_order(400, 64 << 10), Protocol::Nfs3)).remove(0);
+    assert_eq!(design.level_names(), ["ultra"]);
+    let pool = design.pools[0].clone();
+    let (standard, ultra) = (ServiceLevel::Standard, ServiceLevel::Ultra);
+    let of = |level, qos| Pool { level, qos, ..pool.clone() };
+    design.pools =
+        vec![of(ultra, QosType::Auto), of(standard, QosType::Auto), of(ultra, QosType::Manual)];
+    assert_eq!(design.levels().len(), 3);
+    assert_eq!(design.level_names(), ["ultra", "standard"]);
+}
+
+#[test]
 fn every_host_has_one_connection_to_every_datastore() {
     // Published: 195,000 operations per second of four hosts with one datastore, 530,000 with four.
     let random = |ops| Need {
@@ -192,7 +195,7 @@ fn what_less_would_lose_is_said_with_amounts() {
     let designs = front(&need(wanted, Protocol::Nfs3));
     let first = &designs[0].cheaper;
     assert!(first.contains("short") || first.contains("no smaller pool"), "{first}");
-    assert!(first.contains(" hosts: ") && first.contains("of 2200 MiB/s by "), "{first}");
+    assert!(first.contains(" hosts: ") && first.contains("of 2,200 MiB/s by "), "{first}");
     for design in &designs[1..] {
         assert!(design.cheaper.starts_with("the next cheaper saves $"), "{}", design.cheaper);
     }

@@ -1,5 +1,7 @@
 //! The worked numbers of the documents that the product grew from, to the digit.
 
+mod needs;
+
 use std::sync::LazyLock;
 
 use cloud::figure::Access;
@@ -10,7 +12,7 @@ use sizing::capability::Abilities;
 use sizing::cost;
 use sizing::design::Design;
 use sizing::facts::Facts;
-use sizing::need::{Charges, Demand, Need, Part, Protocol};
+use sizing::need::{Charges, Demand, Need, Part};
 use sizing::solve::{Verdict, solve};
 use sizing::storage::{self, Choice, Storage};
 
@@ -26,21 +28,7 @@ fn demand(mib: u64, read_permille: u64) -> Demand {
 }
 
 fn need(mib: u64, gib: u64) -> Need {
-    let demand = demand(mib, 1000);
-    Need {
-        parts: vec![Part { name: "data".to_owned(), capacity_gib: gib, demands: vec![demand] }],
-        growth_permille: 0,
-        headroom_permille: 0,
-        response_time_ns: None,
-        region: "eastus".to_owned(),
-        protocol: Protocol::Nfs3,
-        hosts: None,
-        vm: None,
-        levels: ServiceLevel::ALL.to_vec(),
-        previews: false,
-        hours_per_month: 730,
-        charges: Charges::default(),
-    }
+    needs::of(demand(mib, 1000), gib)
 }
 
 fn choice(level: ServiceLevel, qos: QosType) -> Choice {
@@ -108,7 +96,7 @@ fn a_machine_of_16_000_mbit_s_sends_1_907_mib_s_and_not_2_000() {
         panic!("2,000 MiB/s are more than 16,000 Mbit/s")
     };
     let said = &why.shortfalls[0].text;
-    assert!(said.contains("send at most 1907.3 MiB/s; writes need 2000.0 MiB/s"), "{said}");
+    assert!(said.contains("send at most 1,907.3 MiB/s; writes need 2,000.0 MiB/s"), "{said}");
     let instead: Vec<&str> = why.nearest.iter().map(|(what, _)| what.as_str()).collect();
     assert!(instead.contains(&"with 2 hosts of Standard_D32s_v3"), "{instead:?}");
 }
@@ -133,8 +121,8 @@ fn a_manual_pool_of_10_tib_of_ultra_is_split_as_the_documents_split_it() {
         |qos| storage::build(&hana, &choice(ServiceLevel::Ultra, qos), &abilities, &facts.catalog);
     let manual = built(QosType::Manual).unwrap();
     assert_eq!((manual.pools.len(), manual.pools[0].size_gib), (1, 10 << 10));
-    assert_eq!(manual.pools[0].throughput.to_string(), "1280 MiB/s");
-    assert_eq!(manual.pools[0].limits().to_string(), "1280 MiB/s");
+    assert_eq!(manual.pools[0].throughput.to_string(), "1,280 MiB/s");
+    assert_eq!(manual.pools[0].limits().to_string(), "1,280 MiB/s");
     // By quota the log alone would need 2 TiB.
     assert_eq!(built(QosType::Auto).unwrap().pools[0].size_gib, 13 << 10);
 }

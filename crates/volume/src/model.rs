@@ -163,12 +163,12 @@ mod tests {
             (2 << 10, Premium, Regular, Some("128 MiB/s")),
             (5 << 10, Premium, Regular, Some("320 MiB/s")),
             (15_200, Premium, Regular, Some("950 MiB/s")),
-            (71_999, Premium, Regular, Some("4499.9375 MiB/s")),
-            (72_000, Premium, Regular, Some("4500 MiB/s")),
-            (100 << 10, Premium, Regular, Some("4500 MiB/s")),
-            (100 << 10, Standard, Regular, Some("1600 MiB/s")),
+            (71_999, Premium, Regular, Some("4,499.9375 MiB/s")),
+            (72_000, Premium, Regular, Some("4,500 MiB/s")),
+            (100 << 10, Premium, Regular, Some("4,500 MiB/s")),
+            (100 << 10, Standard, Regular, Some("1,600 MiB/s")),
             (50 << 10, Standard, Large, Some("800 MiB/s")),
-            (500 << 10, Ultra, Large, Some("12800 MiB/s")),
+            (500 << 10, Ultra, Large, Some("12,800 MiB/s")),
             (500 << 10, Ultra, Breakthrough, None),
         ] {
             assert_eq!(limit_of(gib, level, kind).as_deref(), limit, "{gib} GiB {level}");

@@ -155,11 +155,11 @@ mod tests {
         for (level, gib, throughput, expected) in [
             (Premium, 1 << 10, None, "64 MiB/s"),
             (Premium, 100, None, "6.25 MiB/s"),
-            (Standard, 100 << 10, None, "1600 MiB/s"),
-            (Premium, 100, Some(4500), "4500 MiB/s"),
+            (Standard, 100 << 10, None, "1,600 MiB/s"),
+            (Premium, 100, Some(4500), "4,500 MiB/s"),
             (Ultra, 50 << 10, Some(1), "1 MiB/s"),
             (Flexible, 100, None, "128 MiB/s"),
-            (Flexible, 100, Some(4000), "4000 MiB/s"),
+            (Flexible, 100, Some(4000), "4,000 MiB/s"),
         ] {
             let seen = limit(level, Bytes::gib(gib), throughput);
             assert_eq!(seen.as_deref(), Ok(expected), "{level} {gib} GiB {throughput:?}");
@@ -173,6 +173,6 @@ mod tests {
             assert!(broken.starts_with("volume `vol1`: "), "{broken}");
         }
         let broken = limit(ServiceLevel::Premium, Bytes::gib(1024), Some(5000)).unwrap_err();
-        assert!(broken.contains("4500 MiB/s"), "{broken}");
+        assert!(broken.contains("4,500 MiB/s"), "{broken}");
     }
 }

@@ -138,8 +138,8 @@ fn every_rule_is_found_with_its_limit_and_its_remedy() {
         ),
         (
             |a| a.pools[4].throughput = Some(mib_per_s(1281)),
-            "pool `flexible`: a throughput of 1281 MiB/s, a flexible pool of 2 TiB has at \
-             most 1280 MiB/s",
+            "pool `flexible`: a throughput of 1,281 MiB/s, a flexible pool of 2 TiB has at \
+             most 1,280 MiB/s",
         ),
         (
             |a| a.pools[4].throughput = Some(KibPerSec::new(131_584)),
@@ -157,7 +157,7 @@ fn every_rule_is_found_with_its_limit_and_its_remedy() {
         ),
         (
             |a| a.volumes[1].throughput = Some(mib_per_s(1281)),
-            "pool `manual`: its volumes are assigned 1281 MiB/s, the pool has 1280 MiB/s",
+            "pool `manual`: its volumes are assigned 1,281 MiB/s, the pool has 1,280 MiB/s",
         ),
         (|a| a.volumes[0].pool = "gone".to_owned(), "volume `data`: no pool is called `gone`"),
         (|a| a.volumes[0].name = "log".to_owned(), "volume `log`: this name stands twice"),
@@ -193,8 +193,8 @@ fn every_rule_is_found_with_its_limit_and_its_remedy() {
                 a.pools[3].size = tib(100);
                 a.volumes[1].throughput = Some(mib_per_s(4501));
             },
-            "volume `log`: a throughput of 4501 MiB/s, a regular volume is assigned at most \
-             4500 MiB/s",
+            "volume `log`: a throughput of 4,501 MiB/s, a regular volume is assigned at most \
+             4,500 MiB/s",
         ),
         (
             |a| {
@@ -344,7 +344,7 @@ fn a_volume_takes_its_limit_into_a_manual_pool_and_leaves_it_behind_for_an_auto_
     assert_eq!(limit(&live, "data"), "128 MiB/s");
     live.assign_throughput(1, "data", mib_per_s(1000)).unwrap();
     let said = refusal(live.assign_throughput(1, "data", mib_per_s(1025)));
-    assert!(said.contains("its volumes are assigned 1281 MiB/s, the pool has 1280"), "{said}");
+    assert!(said.contains("its volumes are assigned 1,281 MiB/s, the pool has 1,280"), "{said}");
     live.move_volume(2, "data", "ultra").unwrap();
     assert_eq!(limit(&live, "data"), "256 MiB/s");
 }
