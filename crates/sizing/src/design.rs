@@ -198,6 +198,17 @@ impl Design {
         levels
     }
 
+    /// The names of its levels, each once, in the order of its pools.
+    pub fn level_names(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for pool in &self.pools {
+            if !names.contains(&pool.level.name()) {
+                names.push(pool.level.name());
+            }
+        }
+        names
+    }
+
     /// Volumes of all pools.
     pub fn volume_count(&self) -> u64 {
         self.pools.iter().flat_map(|pool| &pool.volumes).map(|v| v.count).sum()

@@ -26,7 +26,8 @@ pub(crate) fn marks(design: &Design) -> Marks {
     (design.cost.month(), Reverse(spare), design.things(), unpriced, design.doubtful)
 }
 
-/// Whether auto or manual QoS comes first where nothing else tells designs apart.
+/// Which comes first where nothing else tells designs apart: by kind of volume, then by level, and
+/// auto QoS before manual.
 fn simplest_first(design: &Design) -> (u8, ServiceLevel, u8) {
     let qos = u8::from(design.qos == QosType::Manual);
     let kind = VolumeKind::ALL.iter().position(|kind| *kind == design.kind).unwrap_or(0) as u8;

@@ -16,7 +16,7 @@ use crate::need::Need;
 use crate::storage::{self, Choice, Storage};
 
 /// With more parts than this all of them share a level: subsets double with every part.
-const PARTS_MAX: usize = 6;
+pub const PARTS_MAX: usize = 6;
 
 /// The cheapest layouts with several pools, one for each number of groups of parts.
 ///

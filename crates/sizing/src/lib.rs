@@ -17,7 +17,7 @@ pub mod facts;
 pub mod front;
 pub mod host_kind;
 pub mod hosts;
-mod layout;
+pub mod layout;
 mod less;
 pub mod need;
 pub mod response;

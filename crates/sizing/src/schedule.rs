@@ -14,7 +14,6 @@ use cloud::throughput::KibPerSec;
 use units::thousands;
 
 use crate::facts::Facts;
-use crate::storage::quota_range;
 
 /// Hours of a week.
 pub const WEEK: usize = 168;
@@ -139,7 +138,7 @@ fn pool_gib(quota_gib: u64, facts: &Facts) -> u64 {
 }
 
 fn kind(quota_gib: u64, facts: &Facts) -> VolumeKind {
-    match quota_gib > quota_range(&facts.catalog, VolumeKind::Regular).1 {
+    match quota_gib > facts.catalog.quota_range(VolumeKind::Regular).1 {
         true => VolumeKind::Large,
         false => VolumeKind::Regular,
     }
@@ -178,7 +177,7 @@ fn sizes(schedule: &Schedule, facts: &Facts) -> Vec<Breach> {
                 vec![catalog.level_row(phase.level)],
             );
         }
-        let (least, most) = quota_range(catalog, *kind);
+        let (least, most) = catalog.quota_range(*kind);
         if !(least..=most).contains(&phase.quota_gib) {
             add(
                 format!("{name}: a {} volume has no quota of {quota} GiB", kind.name()),

@@ -60,7 +60,7 @@ pub fn solve(need: &Need, facts: &Facts) -> Result<Verdict, NeedError> {
         if let Some((time_ns, _)) = &fastest {
             shortfalls.retain(|one| !is_time(one));
             let wanted = need.response_time_ns.unwrap_or_default();
-            let tried = "every design that the limits allow".to_owned();
+            let tried = "the designs that nothing else beats".to_owned();
             shortfalls.push(hosts::too_slow(wanted, Some(*time_ns), tried, facts));
         }
         let shortfalls = front::nearest_of_each(shortfalls);
@@ -167,7 +167,11 @@ fn nearest(need: &Need, fastest: Option<(f64, Design)>, facts: &Facts) -> Vec<(S
     }
     if need.levels.len() < ServiceLevel::ALL.len() {
         let levels = ServiceLevel::ALL.to_vec();
-        offer(&|design| format!("at level {}", design.level), Need { levels, ..need.clone() });
+        let what = |design: &Design| match &design.level_names()[..] {
+            [one] => format!("at level {one}"),
+            several => format!("at levels {}", several.join("+")),
+        };
+        offer(&what, Need { levels, ..need.clone() });
     }
     if !need.previews && need.protocol != Protocol::Datastores {
         let what = |_: &Design| "with what is in preview (breakthrough volumes)".to_owned();
@@ -180,18 +184,26 @@ fn nearest(need: &Need, fastest: Option<(f64, Design)>, facts: &Facts) -> Vec<(S
     if let Some((time_ns, design)) = fastest {
         nearest.push((format!("in {}", units::Nanos(time_ns)), design));
     } else if let Some((less, design)) = with_less(need, facts) {
-        let throughput = less.throughput();
-        nearest.push((format!("with at most {:.1} MiB/s", throughput.as_mib()), design));
+        nearest.push((format!("with at most {}", of_what_is_left(less.throughput())), design));
     }
     nearest
 }
 
-/// The fastest of the designs without a wanted response time.
+/// The fastest of the designs that nothing else beats without a wanted response time. More hosts or
+/// connections than those have may be faster still: for time alone nothing is searched.
 fn fastest(need: &Need, facts: &Facts) -> Option<(f64, Design)> {
     let any = Need { response_time_ns: None, ..need.clone() };
     let found = Space::of(&any, facts).settled().front;
     let timed = found.into_iter().filter_map(|d| d.response.map(|r| (r.mean_ns, d)));
     timed.min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// A throughput with the digits that matter: of less than 1 MiB/s all of them.
+fn of_what_is_left(throughput: KibPerSec) -> String {
+    match KibPerSec::from_mib(1).is_some_and(|one| throughput < one) {
+        true => throughput.to_string(),
+        false => format!("{throughput:.1}"),
+    }
 }
 
 /// The need with the largest share of its throughput that can be met: in thousandths, or where one
@@ -223,4 +235,17 @@ fn with_less(need: &Need, facts: &Facts) -> Option<(Need, Design)> {
         return Some(found);
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_throughput_is_never_told_as_nothing() {
+        let said = |kib| of_what_is_left(KibPerSec::new(kib));
+        assert_eq!(said(8), "0.0078125 MiB/s");
+        assert_eq!(said(1024), "1.0 MiB/s");
+        assert_eq!(said(1_953_125), "1,907.3 MiB/s");
+    }
 }

@@ -77,11 +77,6 @@ impl Storage {
     }
 }
 
-/// The smallest and the largest quota of a kind of volume.
-pub fn quota_range(catalog: &Catalog, kind: VolumeKind) -> (u64, u64) {
-    catalog.quota_range(kind)
-}
-
 /// The most throughput of one volume; `None` where the service states none.
 pub fn volume_ceiling(catalog: &Catalog, choice: &Choice) -> Option<KibPerSec> {
     let ceiling = catalog.ceiling(choice.level, choice.kind);
@@ -192,7 +187,7 @@ fn part_volumes(
         reasons.push(Reason::asked(text));
     }
     let rate = catalog.level(choice.level).throughput.filter(|_| choice.qos == QosType::Auto);
-    let (least, most) = quota_range(catalog, choice.kind);
+    let (least, most) = catalog.quota_range(choice.kind);
     let by_rate = rate.map_or(0, |rate| rate.quota_gib_for(buy));
     let ceiling = volume_ceiling(catalog, choice);
     let most_of_one = match choice.kind {
@@ -359,7 +354,7 @@ fn part_reasons(
         );
         reasons.push(Reason::from_rows(text, [catalog.level_row(level)]));
     }
-    let (least, most) = quota_range(catalog, choice.kind);
+    let (least, most) = catalog.quota_range(choice.kind);
     let kind = choice.kind.name();
     let mut rows: Vec<RowRef> = catalog.ceiling_row(level, choice.kind).into_iter().collect();
     if choice.qos == QosType::Manual && choice.kind == VolumeKind::Regular {

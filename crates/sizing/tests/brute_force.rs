@@ -2,6 +2,8 @@
 //! hosts and number of connections is tried, and judged by arithmetic of this file's own. What
 //! parts were measured to do and response times come from `predict`, which both sides ask.
 
+mod needs;
+
 use std::sync::LazyLock;
 
 use cloud::figure::Access;
@@ -13,7 +15,7 @@ use predict::topology::{EndpointGroup, HostGroup, Load, Topology, VolumeGroup, W
 use sizing::capability::Ability;
 use sizing::design::Design;
 use sizing::facts::Facts;
-use sizing::need::{Charges, Demand, Need, Part, Protocol};
+use sizing::need::{Demand, Need, Part, Protocol};
 use sizing::solve::{Verdict, solve};
 
 /// Hosts of three sizes that differ in what they send for their processors.
@@ -40,20 +42,7 @@ const REACHED: f64 = 0.97;
 fn need(kib: u64, gib: u64, read_permille: u64, transfer_bytes: u64, access: Access) -> Need {
     let throughput = KibPerSec::new(kib);
     let demand = Demand { throughput, transfer_bytes, read_permille, access };
-    Need {
-        parts: vec![Part { name: "data".to_owned(), capacity_gib: gib, demands: vec![demand] }],
-        growth_permille: 0,
-        headroom_permille: 0,
-        response_time_ns: None,
-        region: "eastus".to_owned(),
-        protocol: Protocol::Nfs3,
-        hosts: None,
-        vm: None,
-        levels: vec![],
-        previews: false,
-        hours_per_month: 730,
-        charges: Charges::default(),
-    }
+    Need { levels: Vec::new(), ..needs::of(demand, gib) }
 }
 
 fn limit(name: LimitName) -> u64 {
@@ -271,7 +260,8 @@ fn as_tried(design: &Design) -> Tried {
     }
 }
 
-fn compare(need: &Need) {
+/// Holds both searches against each other; whether there is a design at all.
+fn compare(need: &Need) -> bool {
     let designs = match solve(need, &FACTS).expect("a need") {
         Verdict::Feasible { designs, .. } => designs,
         Verdict::Infeasible(_) => Vec::new(),
@@ -297,6 +287,7 @@ fn compare(need: &Need) {
         }
         (None, None) => {}
     }
+    found.is_some()
 }
 
 #[test]
@@ -320,7 +311,8 @@ fn no_cheaper_hosts_connections_and_volumes_exist() {
     for (kib, gib, read, transfer, access) in cases {
         for level in [ServiceLevel::Premium, ServiceLevel::Flexible] {
             let levels = vec![level];
-            compare(&Need { levels, ..need(kib, gib, read, transfer, access) });
+            let need = Need { levels, ..need(kib, gib, read, transfer, access) };
+            assert!(compare(&need), "nothing does it: {need:#?}");
         }
     }
 }
@@ -415,7 +407,7 @@ fn no_cheaper_design_is_as_fast() {
             let mut fast = need(kib, 2048, read, 8 << 10, Access::Random);
             fast.response_time_ns = Some(ms * 1_000_000);
             fast.levels = vec![level];
-            compare(&fast);
+            assert!(compare(&fast), "nothing is as fast: {fast:#?}");
         }
     }
 }

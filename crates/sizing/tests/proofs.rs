@@ -1,6 +1,8 @@
 //! What must hold of every sizing: designs are held against a checker that shares no arithmetic
 //! with the solver, costs against brute force, and both against each other when needs grow.
 
+mod needs;
+
 use std::sync::LazyLock;
 
 use cloud::figure::Access;
@@ -10,7 +12,7 @@ use cloud::throughput::KibPerSec;
 use proptest::prelude::*;
 use sizing::design::{Design, Pool};
 use sizing::facts::Facts;
-use sizing::need::{Charges, Demand, Need, NeedError, Part, Protocol};
+use sizing::need::{Demand, Need, NeedError, Protocol};
 use sizing::solve::{Verdict, solve};
 
 static FACTS: LazyLock<Facts> = LazyLock::new(Facts::embedded);
@@ -22,20 +24,7 @@ fn need(kib: u64, gib: u64, read_permille: u64) -> Need {
         read_permille,
         access: Access::Sequential,
     };
-    Need {
-        parts: vec![Part { name: "data".to_owned(), capacity_gib: gib, demands: vec![demand] }],
-        growth_permille: 0,
-        headroom_permille: 0,
-        response_time_ns: None,
-        region: "eastus".to_owned(),
-        protocol: Protocol::Nfs3,
-        hosts: None,
-        vm: Some("D16s_v5".to_owned()),
-        levels: ServiceLevel::ALL.to_vec(),
-        previews: false,
-        hours_per_month: 730,
-        charges: Charges::default(),
-    }
+    Need { vm: Some("D16s_v5".to_owned()), ..needs::of(demand, gib) }
 }
 
 fn designs(need: &Need) -> Vec<Design> {
@@ -64,6 +53,10 @@ fn wrong(need: &Need, design: &Design) -> Vec<String> {
     };
     demand(need.levels.contains(&design.level), "the level is not allowed");
     demand(need.previews || design.kind != VolumeKind::Breakthrough, "a preview");
+    demand(
+        design.pools.len() as u128 <= limit(LimitName::PoolsPerAccountMax),
+        "pools of the account",
+    );
     for pool in &design.pools {
         demand(need.levels.contains(&pool.level), "the level of a pool is not allowed");
         let size = u128::from(pool.size_gib);
@@ -134,8 +127,10 @@ fn wrong(need: &Need, design: &Design) -> Vec<String> {
     let sent = u128::from(hosts.count) * u128::from(vm.egress_mbit_s) * 125_000 / 1024;
     demand(sent * used + 1000 >= writes, "egress");
     demand(u128::from(hosts.connections) <= limit(LimitName::NconnectMax), "nconnect");
-    let slots = u128::from(hosts.connections * hosts.endpoints)
-        * limit(LimitName::OutstandingPerConnectionMax);
+    // Over NFSv3 each connection has slots of its own.
+    assert_eq!(need.protocol, Protocol::Nfs3, "another way to the volumes has other slots");
+    let slots =
+        u128::from(hosts.connections * hosts.paths) * limit(LimitName::OutstandingPerConnectionMax);
     let calls = design.response.map_or(0, |response| response.requests.ceil() as u128);
     let all = u128::from(hosts.count) * slots;
     demand(calls <= all, "slots");
@@ -336,6 +331,7 @@ fn a_response_time_that_nothing_has_is_named_with_the_fastest() {
         panic!("10 us are less than any published response time")
     };
     assert_eq!(why.shortfalls[0].constraint.name(), "response time");
+    assert_eq!(why.shortfalls[0].tried, "the designs that nothing else beats");
     let fast = Need { response_time_ns: Some(5_000_000), ..slow };
     for design in designs(&fast) {
         assert!(design.response.expect("a response time").mean_ns <= 5e6);

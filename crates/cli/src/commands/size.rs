@@ -6,11 +6,13 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use cloud::figure::Access;
 use cloud::service_level::ServiceLevel;
+use cloud::vm_size;
 use report::sheet::Sheet;
 use report::sizing::schedule::{self, Planned};
 use report::sizing::{Shown, json, sheet};
 use sizing::facts::Facts;
 use sizing::host_kind;
+use sizing::layout::PARTS_MAX;
 use sizing::need::{Charges, Demand, Need, NeedError, Part, Protocol};
 use sizing::schedule::{Phase, Schedule, plan};
 use sizing::solve::{Verdict, solve};
@@ -189,12 +191,14 @@ fn need(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Result<Need
     );
     assumptions.push(
         "what volumes, hosts and connections can do is that of published figures, by the model of \
-         `predict`; what a host can do grows with its processors"
+         `predict`"
             .to_owned(),
     );
+    let by_processors = "what a host can do grows with its processors";
     match arguments.protocol {
-        Protocol::Nfs3 | Protocol::Nfs41 => {}
+        Protocol::Nfs3 | Protocol::Nfs41 => assumptions.push(by_processors.to_owned()),
         Protocol::Smb => {
+            assumptions.push(by_processors.to_owned());
             let words = "volumes and hosts do over SMB what they do over NFS, as the vendor's \
                          scale-out tests found";
             assumptions.push(words.to_owned());
@@ -208,6 +212,11 @@ fn need(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Result<Need
     let mut levels = arguments.level.clone();
     if levels.is_empty() {
         levels = ServiceLevel::ALL.to_vec();
+    }
+    if parts.len() > PARTS_MAX && levels.len() > 1 {
+        assumptions.push(format!(
+            "all parts are of one level: levels are mixed of {PARTS_MAX} parts at most"
+        ));
     }
     Ok(Need {
         parts,
@@ -281,15 +290,18 @@ fn said(error: NeedError, protocol: Protocol, facts: &Facts) -> Failure {
             let kinds = host_kind::all(protocol, facts);
             let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
             let is_vm = protocol != Protocol::Datastores;
-            let whole = match name.to_ascii_lowercase().starts_with("standard_") || !is_vm {
-                true => name.clone(),
-                false => format!("Standard_{name}"),
+            let near = match is_vm {
+                true => vm_size::meant(name).map_or_else(|near| near, |size| Some(size.name)),
+                false => units::nearest(name, names.iter().copied()).map(str::to_owned),
             };
             // There are too many to name them all beside the one that may be meant.
-            match units::nearest(&whole, names.iter().copied()) {
-                Some(name) => Some(format!("did you mean `{name}`?")),
-                None => Some(unknown(&whole, &names)),
-            }
+            Some(match near {
+                _ if is_vm && facts.avs.host(name).is_some() => {
+                    "hosts of Azure VMware Solution are for --protocol datastores".to_owned()
+                }
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", names.join(", ")),
+            })
         }
         _ => None,
     };

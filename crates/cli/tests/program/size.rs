@@ -11,7 +11,12 @@ fn a_throughput_and_a_capacity_become_designs_with_their_cost() {
     let place = Place::new();
     let needed = ["size", "--throughput", "950MiB/s", "--capacity", "4TiB", "--level", "premium"];
     let text = place.ok(&needed);
-    for words in ["15 TiB premium, auto QoS, 1 regular volume", "15,200", "prices of eastus"] {
+    for words in [
+        "15 TiB premium, auto QoS, 1 regular volume",
+        "15,200",
+        "prices of eastus",
+        "grows with its",
+    ] {
         assert!(text.contains(words), "`{words}` in\n{text}");
     }
     let explained = place.ok(&[&needed[..], &["--explain"]].concat());
@@ -40,9 +45,9 @@ fn what_nothing_gives_is_told_with_what_would_be_possible_and_exit_code_1() {
     assert_eq!(ended.code, Some(1), "{}\n{}", ended.stdout, ended.stderr);
     let one_line = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
-        "VM egress: 1 Standard_D32s_v3 send at most 1907.3 MiB/s; writes need 2000.0 MiB/s",
+        "VM egress: 1 Standard_D32s_v3 send at most 1,907.3 MiB/s; writes need 2,000.0 MiB/s",
         "with 2 hosts of Standard_D32s_v3",
-        "with at most 190",
+        "with at most 1,90",
     ] {
         assert!(one_line.contains(words), "`{words}` in\n{}", ended.stdout);
     }
@@ -72,6 +77,7 @@ fn datastores_have_one_connection_of_every_host_each() {
     ] {
         assert!(said.contains(words), "`{words}` in\n{text}");
     }
+    assert!(!said.contains("grows with its processors"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let few = place.run(&[&asked[..], &["--clients", "2"]].concat());
     assert_eq!(few.code, Some(1), "{}\n{}", few.stdout, few.stderr);
@@ -108,6 +114,19 @@ fn parts_are_laid_out_over_levels_where_that_is_cheaper() {
         assert!(said.contains(words), "`{words}` in\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn more_parts_than_layouts_are_looked_for_are_said_to_be_of_one_level() {
+    let place = Place::new();
+    let said = |count: usize| {
+        let parts: Vec<String> = (0..count).map(|part| format!("p{part}=1TiB,10MiB/s")).collect();
+        let flags = parts.iter().flat_map(|part| ["--part", part]);
+        let all: Vec<&str> =
+            ["size", "--level", "standard,ultra"].into_iter().chain(flags).collect();
+        one_line(&place.ok(&all)).contains("all parts are of one level")
+    };
+    assert!(said(7) && !said(6));
 }
 
 #[test]
@@ -150,13 +169,16 @@ fn a_page_is_written_by_its_ending() {
 #[test]
 fn wrong_input_is_refused_with_what_is_allowed() {
     let place = Place::new();
-    let cases: [(&[&str], &str); 20] = [
+    let cases: [(&[&str], &str); 23] = [
         (&["--throughput", "-5MiB/s"], "a throughput such as `950MiB/s`"),
         (&["--throughput", "950"], "a throughput with its unit"),
         (&["--capacity", "-4TiB"], "a size such as"),
         (&["--iops", "-1"], "a rate"),
         (&["--capacity", "4TiB", "--region", "eastuss"], "did you mean `eastus`?"),
         (&["--capacity", "4TiB", "--vm", "D33s_v3"], "did you mean `Standard_D32s_v3`?"),
+        (&["--capacity", "4TiB", "--vm", "F8"], "there are Standard_"),
+        (&["--capacity", "4TiB", "--vm", "AV36"], "are for --protocol datastores"),
+        (&["--capacity", "4TiB", "--mean", "50%"], "--peered"),
         (&["--capacity", "4TiB", "--level", "premum"], "did you mean `premium`?"),
         (&["--capacity", "4TiB", "--clients", "0"], "--clients"),
         (&["--capacity", "4TiB", "--headroom", "95%"], "the headroom is 95 %"),

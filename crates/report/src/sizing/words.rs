@@ -85,13 +85,9 @@ pub(super) fn short_vm(name: &str) -> &str {
 
 /// `premium auto`, or `premium+standard` of pools of several levels.
 pub(super) fn level(design: &Design) -> String {
-    match &design.levels()[..] {
-        [_] | [] => format!("{} {}", design.level, design.qos.name()),
-        several => {
-            let mut names: Vec<&str> = several.iter().map(|(level, _)| level.name()).collect();
-            names.dedup();
-            names.join("+")
-        }
+    match design.levels().len() {
+        0 | 1 => format!("{} {}", design.level, design.qos.name()),
+        _ => design.level_names().join("+"),
     }
 }
 
