@@ -22,6 +22,9 @@ const KEPT_PIECES: usize = 4;
 /// No page is smaller.
 const PAGE_BYTES: usize = 4096;
 
+/// Of a larger reply the rest is found while its beginning is copied.
+const LOOKED_PAGES_MAX: usize = 18;
+
 /// The bytes of one reply, record mark included.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
@@ -69,12 +72,12 @@ impl Reply {
         self.head.len()
     }
 
-    /// Touches each page of what is to be sent, and what counts who holds it; what it gives has no
-    /// meaning.
+    /// Touches the first pages of what is to be sent, and what counts who holds it; what it gives
+    /// has no meaning.
     pub(crate) fn look(&self) -> usize {
         self.data.iter().for_each(|piece| drop(std::hint::black_box(piece.clone())));
         let pages = self.parts().flat_map(|part| part.iter().step_by(PAGE_BYTES));
-        pages.map(|byte| usize::from(*byte)).sum()
+        pages.take(LOOKED_PAGES_MAX).map(|byte| usize::from(*byte)).sum()
     }
 
     /// True if there is nothing to be sent.
@@ -120,5 +123,20 @@ impl Reply {
             self.data_bytes = bytes;
         }
         self.padding = padding(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_a_long_reply_is_given_back_and_that_of_a_short_one_kept() {
+        for (bytes, kept) in [(100, HEAD_BYTES), (1 << 16, KEPT_BYTES)] {
+            let mut reply = Reply::new();
+            reply.head().extend_from_slice(&vec![1; bytes]);
+            reply.give_back();
+            assert_eq!((reply.len(), reply.head.capacity()), (0, kept));
+        }
     }
 }
