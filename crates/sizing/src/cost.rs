@@ -5,12 +5,12 @@ use cloud::reason::{Reason, RowRef};
 use cloud::row::LimitName;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
-use units::thousands;
+use units::{percent, thousands};
 
 use crate::design::Pool;
 use crate::facts::Facts;
 use crate::hosts::Hosts;
-use crate::need::{Need, PERMILLE, percent};
+use crate::need::{Need, PERMILLE};
 
 /// Seconds in an hour.
 const SECONDS: u64 = 3600;

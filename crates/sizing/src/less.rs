@@ -2,11 +2,11 @@
 
 use cloud::row::LimitName;
 use cloud::throughput::KibPerSec;
-use units::{Nanos, thousands};
+use units::{Nanos, percent, thousands};
 
 use crate::design::{Decides, Design, Resource, Use};
 use crate::facts::Facts;
-use crate::need::{Need, percent};
+use crate::need::Need;
 
 /// Response times that differ by less than this share are taken for the same.
 const SAME_TIME: f64 = 0.01;

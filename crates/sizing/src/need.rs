@@ -5,7 +5,7 @@ use std::fmt;
 use cloud::figure::Access;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
-use units::{Bytes, BytesPerSec};
+use units::{Bytes, BytesPerSec, percent};
 
 use crate::facts::Facts;
 use crate::host_kind;
@@ -329,14 +329,6 @@ impl Need {
     }
 }
 
-/// Thousandths as percent: `12.5 %`.
-pub(crate) fn percent(permille: u64) -> String {
-    match permille % 10 {
-        0 => format!("{} %", permille / 10),
-        rest => format!("{}.{rest} %", permille / 10),
-    }
-}
-
 /// What must be bought so that `wanted` is used and the share `headroom_permille` is not:
 /// `wanted / (1 - headroom)`, rounded up.
 pub fn bought(wanted: KibPerSec, headroom_permille: u64) -> KibPerSec {
@@ -364,11 +356,5 @@ mod tests {
         assert_eq!(bought(wanted, 200).get(), 100);
         assert_eq!(bought(wanted, 0), wanted);
         assert_eq!(bought(KibPerSec::new(1), 900).get(), 10);
-    }
-
-    #[test]
-    fn shares_are_printed_as_percent() {
-        assert_eq!(percent(125), "12.5 %");
-        assert_eq!(percent(300), "30 %");
     }
 }

@@ -9,7 +9,7 @@
 
 use cloud::reason::Reason;
 use cloud::service_level::{ServiceLevel, VolumeKind};
-use units::thousands;
+use units::{percent, thousands};
 
 use crate::asked::Asked;
 use crate::capability::Abilities;
@@ -21,7 +21,7 @@ use crate::front;
 use crate::host_kind::{self, HostKind};
 use crate::hosts::{self, Loaded};
 use crate::layout;
-use crate::need::{Need, Protocol, percent};
+use crate::need::{Need, Protocol};
 use crate::response;
 use crate::shortfall::Shortfall;
 use crate::storage::{self, Choice, Storage};

@@ -11,11 +11,11 @@ use cloud::reason::{Reason, RowRef};
 use cloud::row::LimitName;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
-use units::thousands;
+use units::{percent, thousands};
 
 use crate::capability::Abilities;
 use crate::design::{Decides, Pool, Volumes};
-use crate::need::{Need, PERMILLE, Part, bought, percent};
+use crate::need::{Need, PERMILLE, Part, bought};
 use crate::shortfall::{Constraint, Shortfall};
 
 /// Throughput of volumes and Flexible pools is assigned in these: 1 MiB/s.

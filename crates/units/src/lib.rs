@@ -9,6 +9,7 @@
 //! printing is always IEC for bytes, and a rate carries `/s`.
 
 mod bytes;
+mod counted;
 pub mod diagnostic;
 mod duration;
 mod error;
@@ -19,10 +20,11 @@ mod rate;
 mod utc;
 
 pub use bytes::Bytes;
+pub use counted::counted;
 pub use duration::{Nanos, parse_duration, print_duration};
 pub use error::ParseError;
 pub use instant::Instant;
 pub use nearest::nearest;
-pub use percent::Percent;
+pub use percent::{Percent, percent};
 pub use rate::{BytesPerSec, OpsPerSec, thousands};
 pub use utc::Utc;

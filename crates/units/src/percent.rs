@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::ParseError;
 use crate::error::{parse_number, split_unit};
+use crate::{ParseError, thousands};
 
 /// A share from 0 % to 100 % in steps of 0.1 %. Prints as `70 %`; parses `70%`, `70`, `66.7 %`.
 /// A bare `0.7` is refused: it is seven tenths to some and less than a percent to others.
@@ -54,11 +54,16 @@ impl FromStr for Percent {
 
 impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.permille.is_multiple_of(10) {
-            write!(f, "{} %", self.permille / 10)
-        } else {
-            write!(f, "{}.{} %", self.permille / 10, self.permille % 10)
-        }
+        f.write_str(&percent(u64::from(self.permille)))
+    }
+}
+
+/// Thousandths as percent, also where they are more than all: `12.5 %`, `1,250 %`.
+pub fn percent(permille: u64) -> String {
+    let whole = thousands(permille / 10);
+    match permille % 10 {
+        0 => format!("{whole} %"),
+        tenth => format!("{whole}.{tenth} %"),
     }
 }
 
@@ -77,5 +82,12 @@ mod tests {
         assert!("0.7".parse::<Percent>().unwrap_err().to_string().contains("`70%`"));
         assert_eq!(Percent { permille: 667 }.to_string(), "66.7 %");
         assert_eq!(Percent::ALL.to_string(), "100 %");
+    }
+
+    #[test]
+    fn thousandths_are_printed_as_percent_also_above_all() {
+        assert_eq!(percent(125), "12.5 %");
+        assert_eq!(percent(300), "30 %");
+        assert_eq!(percent(12_505), "1,250.5 %");
     }
 }

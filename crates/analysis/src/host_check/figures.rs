@@ -28,12 +28,6 @@ pub(super) fn ms(seconds: f64) -> String {
     format!("{:.3} ms", seconds * 1e3)
 }
 
-/// `1 connection`, `8 connections`.
-pub(super) fn counted(count: u64, one: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{} {one}{ending}", thousands(count))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,7 +39,5 @@ mod tests {
         assert_eq!(mib_s(MIB * 1.25), "1.25 MiB/s");
         assert_eq!(bytes(262_144), "262,144 bytes");
         assert_eq!(ms(0.00031), "0.310 ms");
-        assert_eq!(counted(1, "connection"), "1 connection");
-        assert_eq!(counted(1_000, "slot"), "1,000 slots");
     }
 }

@@ -2,8 +2,9 @@
 
 use cloud::client::SettingName;
 use cloud::row::LimitName;
+use units::counted;
 
-use super::figures::{bytes, counted, mib_s};
+use super::figures::{bytes, mib_s};
 use super::{Check, Look, Status, Subject, is_remote};
 
 pub(super) fn checks(look: &Look<'_>) -> Vec<Check> {

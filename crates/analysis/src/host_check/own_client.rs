@@ -2,9 +2,9 @@
 
 use cloud::client::SettingName;
 use cloud::row::LimitName;
-use units::thousands;
+use units::{counted, thousands};
 
-use super::figures::{counted, mib_s};
+use super::figures::mib_s;
 use super::{Check, Export, Look, Status, Subject};
 
 /// Ports below this one are kept for privileged processes, unless the host says otherwise.

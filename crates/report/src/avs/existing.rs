@@ -1,7 +1,7 @@
 //! What is there today, beside what is proposed.
 
 use sizing::avs::present::{Beside, GuestsToday, HostsToday, StoresToday, Today};
-use units::{Bytes, thousands};
+use units::{Bytes, percent, thousands};
 
 use super::tables::tib;
 use crate::document::{Block, Column, Table};
@@ -123,11 +123,4 @@ fn guests(guests: &GuestsToday, proposed: Option<&Beside>) -> Vec<String> {
         points.push(text + ".");
     }
     points
-}
-
-fn percent(permille: u64) -> String {
-    match permille % 10 {
-        0 => format!("{} %", thousands(permille / 10)),
-        tenth => format!("{}.{tenth} %", thousands(permille / 10)),
-    }
 }

@@ -8,6 +8,7 @@ use cloud::price::Usd;
 use sizing::design::{Design, Pool, Volumes};
 use sizing::need::Need;
 use sizing::solve::{Infeasible, Verdict};
+use units::{counted, percent};
 
 use crate::document::{Block, Column, Section, Table};
 use crate::number::{NONE, plain};
@@ -105,7 +106,7 @@ fn table(designs: &[Design]) -> Table {
             words::volumes(design),
             plain(design.limits().as_mib()),
             hosts,
-            words::permille(design.spare_permille()),
+            percent(design.spare_permille()),
             words::response(design),
             design.cost.month().to_string(),
         ]
@@ -140,14 +141,14 @@ fn pools(design: &Design) -> Table {
     for (count, pool) in alike {
         let quota = |v: &Volumes| v.quota_gib as f64;
         rows.push(vec![
-            words::counted(count, "pool"),
+            counted(count, "pool"),
             words::pool(pool),
             plain(pool.size_gib as f64),
             plain(pool.throughput.as_mib()),
         ]);
         for volumes in &pool.volumes {
             rows.push(vec![
-                words::counted(volumes.count, "volume"),
+                counted(volumes.count, "volume"),
                 format!("{}, {}", volumes.part, volumes.kind.name()),
                 plain(quota(volumes)),
                 plain(volumes.throughput.as_mib()),
@@ -170,7 +171,7 @@ fn pools(design: &Design) -> Table {
 fn uses(design: &Design) -> Table {
     let row = |one: &sizing::design::Use| {
         let (used, limit, unit) = words::amounts(one);
-        vec![one.resource.name().to_owned(), used, limit, unit, words::permille(one.permille())]
+        vec![one.resource.name().to_owned(), used, limit, unit, percent(one.permille())]
     };
     Table {
         caption: String::new(),

@@ -5,7 +5,7 @@ use sizing::design::{Design, Pool, Resource, Use};
 use sizing::hosts::Hosts;
 use sizing::need::{Need, Part, Protocol};
 use sizing::shortfall::{Constraint, Shortfall};
-use units::{Bytes, Nanos, thousands};
+use units::{Bytes, Nanos, counted, percent, thousands};
 
 use crate::number::{NONE, ms, plain};
 
@@ -35,23 +35,6 @@ pub(super) fn broken(command: &str) -> Vec<String> {
     lines
 }
 
-/// Thousandths as percent.
-pub(super) fn permille(permille: u64) -> String {
-    format!("{} %", plain_share(permille))
-}
-
-fn plain_share(permille: u64) -> String {
-    match permille % 10 {
-        0 => (permille / 10).to_string(),
-        rest => format!("{}.{rest}", permille / 10),
-    }
-}
-
-/// `1 pool`, `3 volumes`.
-pub(super) fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", thousands(count), if count == 1 { "" } else { "s" })
-}
-
 /// `950 MiB/s and 4 TiB in eastus`.
 pub(super) fn need(need: &Need) -> String {
     let named = |one: &Part| match need.parts.len() {
@@ -61,7 +44,7 @@ pub(super) fn need(need: &Need) -> String {
     let parts: Vec<String> = need.parts.iter().map(named).collect();
     let grown = match need.growth_permille {
         0 => String::new(),
-        growth => format!(", growing by {}", permille(growth)),
+        growth => format!(", growing by {}", percent(growth)),
     };
     format!("{}{grown} in {}", parts.join("; "), need.region)
 }
@@ -135,11 +118,9 @@ pub(super) fn response(design: &Design) -> String {
 /// What to buy, in a sentence or two.
 pub(super) fn verdict(design: &Design) -> String {
     let bound = match design.binding() {
-        Some(one) => format!(
-            " First exhausted: {} ({} used).",
-            one.resource.name(),
-            permille(one.permille())
-        ),
+        Some(one) => {
+            format!(" First exhausted: {} ({} used).", one.resource.name(), percent(one.permille()))
+        }
         None => String::new(),
     };
     let unknown = match design.cost.unknown.is_empty() {
@@ -228,7 +209,7 @@ pub(super) fn facts(need: &Need, design: &Design) -> Vec<String> {
         Some(one) => format!(
             "sized by: {decides}; first exhausted: {}, with {} spare",
             one.resource.name(),
-            permille(design.spare_permille())
+            percent(design.spare_permille())
         ),
         None => format!("sized by: {decides}"),
     });
@@ -254,11 +235,11 @@ pub(super) fn shortfall(one: &Shortfall) -> String {
         Constraint::ResponseTime => {
             let over = u128::from(one.wanted.saturating_sub(one.most)) * 1000;
             match u64::try_from(over / u128::from(one.most.max(1))) {
-                Ok(over) if over <= LONGER_MAX => format!("too long by {}", permille(over.max(1))),
+                Ok(over) if over <= LONGER_MAX => format!("too long by {}", percent(over.max(1))),
                 _ => "too long".to_owned(),
             }
         }
-        _ => format!("short by {}", permille(one.lack_permille().max(1))),
+        _ => format!("short by {}", percent(one.lack_permille().max(1))),
     };
     format!("{}: {} ({by}; tried: {})", one.constraint.name(), one.text, one.tried)
 }

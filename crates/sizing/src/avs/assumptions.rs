@@ -1,13 +1,13 @@
 //! What a sizing takes for granted, in words.
 
 use cloud::avs::AvsLimit;
-use units::{Bytes, Percent, thousands};
+use units::{Bytes, Percent, counted, thousands};
 
 use crate::avs::ask::{Ask, Facts};
 use crate::avs::flows::Load;
 use crate::avs::hosts::Hosts;
 use crate::avs::machine::{LoadFrom, Selection};
-use crate::avs::{HOURS_PER_MONTH, counted, spread};
+use crate::avs::{HOURS_PER_MONTH, spread};
 
 /// What was taken for granted.
 pub(crate) fn assumptions(

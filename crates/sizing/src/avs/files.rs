@@ -5,10 +5,9 @@ use cloud::avs::AvsLimit;
 use cloud::price::Usd;
 use cloud::reason::Reason;
 use cloud::service_level::ServiceLevel;
-use units::Bytes;
+use units::{Bytes, counted};
 
 use crate::avs::ask::{Ask, Facts, OnVsan};
-use crate::avs::counted;
 use crate::avs::design::{Design, Lack, with_hosts};
 use crate::avs::filling::fill;
 use crate::avs::flows::{self, Load};

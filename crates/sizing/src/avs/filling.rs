@@ -4,10 +4,9 @@ use cloud::avs::AvsLimit;
 use cloud::reason::Reason;
 use cloud::row::LimitName;
 use cloud::service_level::{ServiceLevel, VolumeKind};
-use units::{Bytes, thousands};
+use units::{Bytes, counted, thousands};
 
 use crate::avs::ask::{Ask, Facts};
-use crate::avs::counted;
 use crate::avs::design::{Datastore, Design};
 use crate::avs::machine::Selection;
 use crate::avs::placement::{Item, Placement, place};

@@ -10,9 +10,8 @@ use cloud::reason::Reason;
 use cloud::service_level::VolumeKind;
 use predict::topology::{self, EndpointGroup, HostGroup, Topology, VolumeGroup, Workload};
 use predict::{Bound, Parameters, capacity};
-use units::{Bytes, thousands};
+use units::{Bytes, counted, thousands};
 
-use crate::avs::counted;
 use crate::avs::machine::{Chosen, total};
 
 /// Bytes of a sequential operation in what was published of such hosts.

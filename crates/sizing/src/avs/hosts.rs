@@ -8,10 +8,9 @@
 
 use cloud::avs::{Avs, AvsLimit};
 use cloud::reason::Reason;
-use units::{Bytes, thousands};
+use units::{Bytes, counted, percent, thousands};
 
 use crate::avs::ask::Ask;
-use crate::avs::counted;
 use crate::avs::machine::Totals;
 
 /// Hosts that are needed, each for its own reason.
@@ -182,7 +181,7 @@ fn usable_text(ask: &Ask, avs: &Avs) -> String {
         avs.limit(AvsLimit::VsanUsedMax)
     );
     if ask.format_permille > 0 {
-        text.push_str(&format!(" less {} for its format", tenths(ask.format_permille)));
+        text.push_str(&format!(" less {} for its format", percent(ask.format_permille)));
     }
     if ask.saving_permille != 1000 {
         let saving = format!("{}.{:03}", ask.saving_permille / 1000, ask.saving_permille % 1000);
@@ -194,13 +193,6 @@ fn usable_text(ask: &Ask, avs: &Avs) -> String {
 /// Clusters for so many hosts.
 pub fn clusters(hosts: u64, avs: &Avs) -> u64 {
     hosts.div_ceil(avs.limit(AvsLimit::HostsPerClusterMax))
-}
-
-fn tenths(permille: u64) -> String {
-    match permille % 10 {
-        0 => format!("{} %", permille / 10),
-        tenth => format!("{}.{tenth} %", permille / 10),
-    }
 }
 
 fn whole(number: u128) -> u64 {

@@ -34,9 +34,3 @@ pub use design::{Design, Lack, Sizing, size};
 
 /// Hours of a month in prices: a year of 365 days, divided by twelve.
 pub const HOURS_PER_MONTH: u64 = 730;
-
-/// `1 host`, `2,000 hosts`
-pub(crate) fn counted(count: u64, one: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{} {one}{ending}", units::thousands(count))
-}

@@ -2,7 +2,7 @@
 
 use analysis::estimate::Estimate;
 use analysis::tune::findings::{Tried, TuneFindings};
-use units::{Percent, thousands};
+use units::{Percent, counted, thousands};
 use workload::reach::Wanted;
 
 use crate::number::{half_width, mib, plain};
@@ -82,9 +82,4 @@ pub(super) fn workers(count: u32) -> String {
 
 pub(super) fn files(count: u32) -> String {
     counted(u64::from(count), "file")
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", thousands(count))
 }
