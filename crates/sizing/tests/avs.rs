@@ -157,6 +157,26 @@ fn the_service_keeps_one_host_of_each_cluster_free_unless_asked_otherwise() {
 }
 
 #[test]
+fn vsan_alone_says_which_number_of_hosts_is_the_largest_and_what_is_spare() {
+    let world = World::new();
+    let text = |all: &[Machine], spare_hosts| {
+        let sizing = world.size(all, &Ask { spare_hosts, ..world.ask() });
+        let reasons: Vec<String> =
+            sizing.designs[0].reasons.iter().map(|reason| reason.text.clone()).collect();
+        assert_eq!(reasons.len(), 1, "{reasons:?}");
+        reasons[0].clone()
+    };
+    let large = machines(1000, 500);
+    assert_eq!(text(&large, Some(0)), "the largest of 28, 75, 3 hosts");
+    assert_eq!(text(&large, None), "the largest of 30, 75, 3 hosts; 5 of 75 are spare");
+    // Four clusters are enough for processors. The fifth, for storage, has spare hosts too, and of
+    // 65 hosts then 25 are left for what 28 have to do.
+    let words = "the largest of 60, 65, 3 hosts, with the spare ones of every cluster 68; 40 of 68 \
+                 are spare";
+    assert_eq!(text(&machines(1000, 435), Some(8)), words);
+}
+
+#[test]
 fn a_machine_that_is_to_be_striped_is_told_with_the_disks_that_it_has() {
     let world = World::new();
     let mut all = machines(20, 400);

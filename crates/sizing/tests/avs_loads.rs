@@ -97,6 +97,21 @@ fn selected(machines: &[Machine], profile: Option<Profile>) -> Selection {
 }
 
 #[test]
+fn what_a_machine_does_not_have_is_of_no_pattern() {
+    let class =
+        |wanted: &str| profile(&format!("[[class]]\nname = \"any\"\n{wanted}\niops_per_vm = 1\n"));
+    let (folder, cluster) = (r#"folder = "*""#, r#"cluster = "*""#);
+    for wanted in [folder, cluster, r#"os = "*""#, r#"column = { Tier = "*" }"#] {
+        assert_eq!(class(wanted).class_of(&machine("bare")), None, "{wanted}");
+    }
+    let has = |text: &str| Some(text.to_owned());
+    let labels = Labels { cluster: has("c"), ..Labels::default() };
+    let machine = Machine { labels, ..machine("bare") };
+    assert!(class(cluster).class_of(&machine).is_some());
+    assert!(class(folder).class_of(&machine).is_none());
+}
+
+#[test]
 fn the_first_class_that_matches_counts_and_what_was_asked_is_the_last_resort() {
     let off = Machine { power: Power::Off, ..labelled("sql-off", "/dc/Production", "") };
     let measured = Machine { ops_per_s: Some(9.5), ..labelled("SQL-2", "/dc/Production/x", "") };

@@ -370,6 +370,20 @@ mod tests {
     }
 
     #[test]
+    fn a_datastore_without_a_size_is_counted_and_leaves_no_sum_of_today() {
+        let silent = PresentStore { kind: Some("VMFS".to_owned()), ..PresentStore::default() };
+        let of = |stores: &[PresentStore]| {
+            now(&Today { datastores: datastores(stores), ..Today::default() })
+        };
+        let known = of(&[store("VMFS", 100, None, 60), store("NFS", 10, None, 5)]);
+        assert_eq!((known.datastores, known.free()), (Some(2), Some(Bytes::gib(45))));
+        let one_silent = of(&[store("VMFS", 100, None, 60), silent]);
+        assert_eq!(one_silent.datastores, Some(2));
+        assert_eq!((one_silent.capacity, one_silent.stored), (None, None));
+        assert_eq!(of(&[]), Beside { name: "today".to_owned(), ..Beside::default() });
+    }
+
+    #[test]
     fn hosts_are_told_by_their_sheet_or_else_by_that_of_clusters() {
         let host = |cores, percent| PresentHost {
             cluster: Some("c".to_owned()),

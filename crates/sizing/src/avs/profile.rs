@@ -45,7 +45,8 @@ pub struct Class {
 pub struct Wanted {
     /// What of a machine.
     pub label: Label,
-    /// `*` stands for any letters, `?` for one; case makes no difference.
+    /// `*` stands for any letters, `?` for one; case makes no difference. A machine without what
+    /// they are about matches none.
     pub patterns: Vec<String>,
 }
 
@@ -170,7 +171,8 @@ impl Wanted {
     fn matches(&self, machine: &Machine) -> bool {
         let labels = &machine.labels;
         let any = |text: &str| self.patterns.iter().any(|pattern| glob(pattern, text));
-        let one = |label: &Option<String>| any(label.as_deref().unwrap_or_default());
+        // What a machine does not have is of no pattern, not even of `*`.
+        let one = |label: &Option<String>| label.as_deref().is_some_and(any);
         match self.label {
             Label::Vm => any(&machine.name),
             Label::Folder => one(&labels.folder),
