@@ -66,7 +66,7 @@ fn correlation(deviations: &[f64], squares: f64, distance: usize) -> f64 {
 mod tests {
     use super::*;
     use crate::draws::Draws;
-    use crate::estimate::Estimate;
+    use crate::simulated::{autoregressive as autoregressive_series, of_mean, queue};
 
     #[test]
     fn the_two_estimators_have_known_answers() {
@@ -84,55 +84,19 @@ mod tests {
         assert_eq!(effective_samples(&[0.0; 5]), 5.0);
     }
 
-    /// How often the 95 % interval of `n` intervals holds the truth, in percent.
-    fn coverage(seed: u64, n: usize, truth: f64, mut series: impl FnMut(&mut Draws) -> f64) -> f64 {
-        const TRIALS: u32 = 2_000;
-        let mut draws = Draws::new(seed);
-        let held = (0..TRIALS).filter(|_| {
-            let values: Vec<f64> = (0..n).map(|_| series(&mut draws)).collect();
-            let estimate = Estimate::of_ratio(&values, &vec![1.0; n]).unwrap();
-            (estimate.value - truth).abs() <= estimate.uncertainty.unwrap()
-        });
-        100.0 * f64::from(held.count() as u32) / f64::from(TRIALS)
-    }
-
     #[test]
     fn the_interval_of_autoregressive_series_holds_the_truth_in_95_of_100() {
         // `(correlation of neighbours, intervals)`: the stronger, the more intervals it takes.
         for (r, n) in [(0.0f64, 10), (0.0, 60), (0.3, 30), (0.6, 60), (0.8, 120), (0.9, 300)] {
-            let mut state = 0.0;
-            let step = |draws: &mut Draws| {
-                state = r * state + (1.0 - r * r).sqrt() * draws.normal();
-                state
-            };
-            let held = coverage(7, n, 0.0, step);
+            let held = of_mean(7, 2_000, n, 0.0, autoregressive_series(r));
             assert!((93.0..=97.5).contains(&held), "r = {r}, n = {n}: {held} %");
         }
     }
 
     #[test]
     fn the_interval_of_a_queue_holds_its_mean_in_95_of_100() {
-        // Customers in an M/M/1 queue of utilization 1/2, averaged over 50 service times each: the
-        // truth is 1. It is skewed, so it takes more intervals.
-        let mut customers = 0u32;
-        let step = |draws: &mut Draws| {
-            let (mut left, mut area) = (50.0, 0.0);
-            loop {
-                let busy = customers > 0;
-                let rate = if busy { 1.5 } else { 0.5 };
-                let until = -draws.uniform().ln() / rate;
-                if until >= left {
-                    return (area + f64::from(customers) * left) / 50.0;
-                }
-                area += f64::from(customers) * until;
-                left -= until;
-                customers = match draws.uniform() * rate <= 0.5 {
-                    true => customers + 1,
-                    false => customers - 1,
-                };
-            }
-        };
-        let held = coverage(11, 120, 1.0, step);
+        // It is skewed, so it takes more intervals.
+        let held = of_mean(11, 2_000, 120, 1.0, queue());
         assert!((93.0..=97.0).contains(&held), "{held} %");
     }
 

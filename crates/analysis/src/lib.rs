@@ -31,6 +31,8 @@ pub mod percentile;
 pub mod repeats;
 pub mod search;
 pub mod series;
+#[cfg(test)]
+mod simulated;
 pub mod steadiness;
 pub mod steady;
 pub mod summary;

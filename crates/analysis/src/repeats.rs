@@ -68,7 +68,7 @@ pub fn enough(point: &LoadPoint, wanted_relative: f64, repeats_min: u32, repeats
 
 /// The rule on the figures themselves: `figures[figure][repeat]`, in the order in which they were
 /// measured, each as long as the others.
-fn look(figures: &[&[f64]], wanted_relative: f64, repeats_min: u32) -> Look {
+pub fn look(figures: &[&[f64]], wanted_relative: f64, repeats_min: u32) -> Look {
     let repeats = figures.iter().map(|values| values.len()).min().unwrap_or(0);
     let widest = |count: usize| -> Option<f64> {
         let relative = figures.iter().map(|values| relative_half_width(&values[..count]));
@@ -93,7 +93,7 @@ fn relative_half_width(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draws::Draws;
+    use crate::simulated::of_repeats;
 
     #[test]
     fn three_narrow_looks_in_a_row_are_enough_and_two_are_not() {
@@ -123,39 +123,14 @@ mod tests {
         assert_eq!(look(&[&[], &[]], 0.02, 2).relative, None);
     }
 
-    /// Repeats are drawn until the rule ends them; how often the truth then lies within the
-    /// interval that is printed, and within the width that was wanted.
-    fn coverage(deviation: f64, wanted: f64, seed: u64) -> (f64, f64) {
-        const TRIALS: u32 = 4_000;
-        let mut draws = Draws::new(seed);
-        let (mut in_printed, mut in_wanted) = (0, 0);
-        for _ in 0..TRIALS {
-            let mut values = Vec::new();
-            let found = loop {
-                values.push(1.0 + deviation * draws.normal());
-                let found = look(&[&values], wanted, REPEATS_MIN);
-                if found.verdict == Verdict::Enough || values.len() == 60 {
-                    break found;
-                }
-            };
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let off = (mean - 1.0).abs();
-            in_printed += u32::from(off <= found.relative.unwrap() * mean);
-            in_wanted += u32::from(off <= wanted * mean);
-        }
-        let share = |count: u32| f64::from(count) / f64::from(TRIALS);
-        (share(in_printed), share(in_wanted))
-    }
-
     #[test]
     fn stopping_when_narrow_keeps_the_coverage() {
         // Repeats that differ by half to twice as much as is wanted: where chance decides when to
-        // stop. Over the whole range of ratios, with 60,000 trials each, the lowest was 92.8 % for
-        // the interval that is printed, and 95.3 % for the width that was wanted.
+        // stop. The example `coverage` does it over the whole range of ratios.
         for (deviation, seed) in [(0.01, 1), (0.024, 2), (0.035, 3)] {
-            let (printed, wanted) = coverage(deviation, 0.02, seed);
-            assert!(printed > 0.92, "{deviation}: the printed interval holds {printed}");
-            assert!(wanted > 0.945, "{deviation}: the wanted width holds {wanted}");
+            let (printed, wanted) = of_repeats(seed, 4_000, deviation, 0.02, LOOKS);
+            assert!(printed > 92.0, "{deviation}: the printed interval holds {printed} %");
+            assert!(wanted > 94.5, "{deviation}: the wanted width holds {wanted} %");
         }
     }
 }

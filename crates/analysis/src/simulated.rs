@@ -1,0 +1,191 @@
+//! How often 95 % intervals hold the truth, simulated with seeded draws. Tests hold it with few
+//! trials; the example `coverage` prints it with as many as `docs/method.md` rests on.
+
+use metrics::histogram::{Counts, bucket_of};
+
+use crate::draws::Draws;
+use crate::estimate::Estimate;
+use crate::percentile::percentiles;
+use crate::repeats::{REPEATS_MIN, look};
+use crate::times::FRACTIONS;
+
+/// Intervals of a window whose percentiles are asked for.
+const INTERVALS: usize = 20;
+/// Operations of each.
+const OPERATIONS: usize = 100;
+/// The mean of times, in nanoseconds.
+const TIME_MEAN_NS: f64 = 1e6;
+/// The deviation of the logarithm of a level.
+const LEVEL_DEVIATION: f64 = 0.3;
+/// Repeats after which a sequence that is not narrow yet ends.
+const REPEATS_MAX: usize = 400;
+
+/// How often the interval of a mean of `n` intervals holds the `truth`, in percent.
+pub(crate) fn of_mean(
+    seed: u64,
+    trials: u32,
+    n: usize,
+    truth: f64,
+    mut series: impl FnMut(&mut Draws) -> f64,
+) -> f64 {
+    let mut draws = Draws::new(seed);
+    let held = (0..trials).filter(|_| {
+        let values: Vec<f64> = (0..n).map(|_| series(&mut draws)).collect();
+        let estimate = Estimate::of_ratio(&values, &vec![1.0; n]).expect("the weights are 1");
+        (estimate.value - truth).abs() <= estimate.uncertainty.expect("there are enough intervals")
+    });
+    percent(held.count() as u32, trials)
+}
+
+/// Values around 0 of which neighbours have the correlation `r`.
+pub(crate) fn autoregressive(r: f64) -> impl FnMut(&mut Draws) -> f64 {
+    let mut state = 0.0;
+    move |draws| {
+        state = r * state + (1.0 - r * r).sqrt() * draws.normal();
+        state
+    }
+}
+
+/// Customers in an M/M/1 queue of utilization 1/2, averaged over 50 service times each: the truth
+/// is 1.
+pub(crate) fn queue() -> impl FnMut(&mut Draws) -> f64 {
+    let mut customers = 0u32;
+    move |draws| {
+        let (mut left, mut area) = (50.0, 0.0);
+        loop {
+            let busy = customers > 0;
+            let rate = if busy { 1.5 } else { 0.5 };
+            let until = -draws.uniform().ln() / rate;
+            if until >= left {
+                return (area + f64::from(customers) * left) / 50.0;
+            }
+            area += f64::from(customers) * until;
+            left -= until;
+            customers = match draws.uniform() * rate <= 0.5 {
+                true => customers + 1,
+                false => customers - 1,
+            };
+        }
+    }
+}
+
+/// What the operations of one interval have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Level {
+    /// Nothing: exponential times.
+    Same,
+    /// An interval is slow or fast as a whole: a lognormal mixture of exponential times.
+    EachItsOwn,
+}
+
+impl Level {
+    /// The p50, p90 and p99 of all times, in nanoseconds.
+    fn truth(self) -> [f64; 3] {
+        let exponential = |fraction: f64| -(1.0 - fraction).ln() * TIME_MEAN_NS;
+        let of = |fraction: f64| match self {
+            Level::Same => exponential(fraction),
+            Level::EachItsOwn => {
+                let (mut low, mut high) = (0.0, 100.0 * TIME_MEAN_NS);
+                for _ in 0..60 {
+                    let middle = (low + high) / 2.0;
+                    match share_within(middle) < fraction {
+                        true => low = middle,
+                        false => high = middle,
+                    }
+                }
+                low
+            }
+        };
+        [FRACTIONS[0], FRACTIONS[1], FRACTIONS[2]].map(of)
+    }
+
+    fn scale_ns(self, draws: &mut Draws) -> f64 {
+        match self {
+            Level::Same => TIME_MEAN_NS,
+            Level::EachItsOwn => TIME_MEAN_NS * (LEVEL_DEVIATION * draws.normal()).exp(),
+        }
+    }
+}
+
+/// The share of the mixture's times that are at most `time_ns`: the sum over levels out to eight
+/// deviations, which for a smooth function is exact to more digits than are used.
+fn share_within(time_ns: f64) -> f64 {
+    let each = (-800..=800).map(|step| {
+        let level = f64::from(step) / 100.0;
+        let density = (-level * level / 2.0).exp() / std::f64::consts::TAU.sqrt();
+        let scale = TIME_MEAN_NS * (LEVEL_DEVIATION * level).exp();
+        density * (1.0 - (-time_ns / scale).exp()) / 100.0
+    });
+    each.sum()
+}
+
+/// How often the intervals of p50, p90 and p99 hold the truth, in percent of those that are given,
+/// and how often they are given.
+pub(crate) fn of_percentiles(seed: u64, trials: u32, level: Level) -> [(f64, f64); 3] {
+    let truth = level.truth();
+    let mut draws = Draws::new(seed);
+    let mut held = [(0, 0); 3];
+    for _ in 0..trials {
+        let parts: Vec<Counts> = (0..INTERVALS).map(|_| interval(level, &mut draws)).collect();
+        let mut whole = Counts::default();
+        parts.iter().for_each(|part| whole.merge(part));
+        let numbered = parts.iter().enumerate().map(|(n, part)| (n as u32, part));
+        let found = percentiles(&FRACTIONS[..3], &whole, numbered, INTERVALS, &[]);
+        for ((held, percentile), truth) in held.iter_mut().zip(found).zip(truth) {
+            let Some([low, high]) = percentile.interval_ns else { continue };
+            // A bucket is a thousandth wide.
+            held.0 += u32::from(low * 0.999 <= truth && truth <= high * 1.001);
+            held.1 += 1;
+        }
+    }
+    held.map(|(held, given)| (percent(held, given), percent(given, trials)))
+}
+
+fn interval(level: Level, draws: &mut Draws) -> Counts {
+    let scale = level.scale_ns(draws);
+    let time = |_| (-draws.uniform().ln() * scale) as u64 + 1;
+    let mut times: Vec<u64> = (0..OPERATIONS).map(time).collect();
+    times.sort_unstable();
+    let mut counts = Counts { min_ns: times[0], ..Counts::default() };
+    counts.max_ns = times[times.len() - 1];
+    for time in times {
+        match counts.buckets.last_mut() {
+            Some(last) if last.0 == bucket_of(time) => last.1 += 1,
+            _ => counts.buckets.push((bucket_of(time), 1)),
+        }
+    }
+    counts
+}
+
+/// Repeats around 1 are drawn until their interval was narrower than `wanted` at `looks` looks in a
+/// row; how often the truth then lies within the interval that is printed, and within the width
+/// that was wanted, in percent.
+pub(crate) fn of_repeats(
+    seed: u64,
+    trials: u32,
+    deviation: f64,
+    wanted: f64,
+    looks: u32,
+) -> (f64, f64) {
+    let mut draws = Draws::new(seed);
+    let (mut in_printed, mut in_wanted) = (0, 0);
+    for _ in 0..trials {
+        let mut values = Vec::new();
+        let found = loop {
+            values.push(1.0 + deviation * draws.normal());
+            let found = look(&[&values], wanted, REPEATS_MIN);
+            if found.looks_narrow >= looks || values.len() == REPEATS_MAX {
+                break found;
+            }
+        };
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let off = (mean - 1.0).abs();
+        in_printed += u32::from(off <= found.relative.expect("there are repeats") * mean);
+        in_wanted += u32::from(off <= wanted * mean);
+    }
+    (percent(in_printed, trials), percent(in_wanted, trials))
+}
+
+fn percent(count: u32, of: u32) -> f64 {
+    100.0 * f64::from(count) / f64::from(of)
+}
