@@ -203,7 +203,7 @@ fn part_volumes(
             constraint: Constraint::VolumeCount,
             tried: choice.name(),
             text: format!(
-                "{} volumes are needed for {buy} and {} GiB; a subscription has at most {}",
+                "{} volumes are needed for {buy:.1} and {} GiB; a subscription has at most {}",
                 thousands(count),
                 thousands(part.capacity_gib),
                 thousands(max_count)
