@@ -1,4 +1,4 @@
-//! Reads the keys of one table of what a user wrote, typed, and says what is wrong with each.
+//! Reads what a user wrote as TOML: the keys of each table, typed, with what is wrong with each.
 //!
 //! A key that is read is known; what is left over at the end is unknown and is told, with the
 //! nearest known one. For topologies, and for the files of those who predict (crate `sizing`).
@@ -7,11 +7,37 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use units::diagnostic::Mistakes;
+use units::diagnostic::{Diagnostic, Mistakes};
 use units::{Bytes, BytesPerSec, OpsPerSec, Percent, nearest, parse_duration};
 
 /// A bit per second is so many bytes per second.
 const BYTES_PER_BIT: f64 = 0.125;
+
+/// Reads a text.
+///
+/// * `file` — its name as the user gave it
+/// * `walk` — goes over the table that the text is, with something in the place of what is wrong
+///
+/// # Errors
+/// Every mistake, in the order of the text; where it is no TOML, only those of that.
+pub fn read<T>(
+    text: &str,
+    file: &str,
+    walk: impl FnOnce(&DeTable<'_>, &mut Mistakes<'_>) -> T,
+) -> Result<T, Vec<Diagnostic>> {
+    let mut mistakes = Mistakes::new(file, text);
+    let (tree, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let message = error.message().lines().collect::<Vec<_>>().join("; ");
+        mistakes.add(error.span().unwrap_or(0..0), format!("this is not TOML: {message}"), "");
+    }
+    // What the parser made of a broken line is not what the user meant by it.
+    if !mistakes.is_empty() {
+        return Err(mistakes.into_sorted());
+    }
+    let read = walk(tree.get_ref(), &mut mistakes);
+    if mistakes.is_empty() { Ok(read) } else { Err(mistakes.into_sorted()) }
+}
 
 /// A table whose keys are being read.
 #[derive(Debug)]
@@ -168,6 +194,31 @@ impl<'t, 'i> Fields<'t, 'i> {
             m.add(node.span(), format!("wrong value for `{key}`"), hint);
         }
         names
+    }
+
+    /// The tables of a list such as `[[host]]`; none where it is not written.
+    ///
+    /// * `what` — what each of them is, for messages: `a host`
+    pub fn tables(
+        &mut self,
+        key: &'static str,
+        what: &'static str,
+        m: &mut Mistakes<'_>,
+    ) -> Vec<Fields<'t, 'i>> {
+        let Some(node) = self.node(key) else { return Vec::new() };
+        let hint = format!("write `[[{key}]]`");
+        let DeValue::Array(items) = node.get_ref() else {
+            m.add(node.span(), format!("`{key}` is a list of tables"), hint);
+            return Vec::new();
+        };
+        let mut tables = Vec::new();
+        for item in items {
+            match item.get_ref() {
+                DeValue::Table(table) => tables.push(Fields::new(table, item.span(), what)),
+                _ => m.add(item.span(), "this is not a table", hint.as_str()),
+            }
+        }
+        tables
     }
 
     /// Tells every key that nobody asked for.

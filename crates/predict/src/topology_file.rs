@@ -33,13 +33,14 @@ use std::ops::Range;
 use cloud::figure::Access;
 use cloud::reason::{Reason, RowRef};
 use cloud::service_level::{ServiceLevel, VolumeKind};
+use cloud::throughput::KibPerSec;
 use cloud::vm_size::{self, VmSize};
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 use units::diagnostic::{Diagnostic, Mistakes};
-use units::nearest;
+use units::{BytesPerSec, nearest};
 
 use crate::facts;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 use crate::quota::{limit, outside};
 use crate::topology::{
     Client, EndpointGroup, Floor, HostGroup, Load, SPREAD, Topology, VolumeGroup, Workload,
@@ -57,18 +58,7 @@ const SPREAD_MAX: f64 = 3.0;
 /// # Errors
 /// Every mistake, in the order of the text.
 pub fn parse(text: &str, file: &str) -> Result<Topology, Vec<Diagnostic>> {
-    let mut mistakes = Mistakes::new(file, text);
-    let (tree, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        let message = error.message().lines().collect::<Vec<_>>().join("; ");
-        mistakes.add(error.span().unwrap_or(0..0), format!("this is not TOML: {message}"), "");
-    }
-    // What the parser made of a broken line is not what the user meant by it.
-    if !mistakes.is_empty() {
-        return Err(mistakes.into_sorted());
-    }
-    let topology = Walk { mistakes: &mut mistakes }.topology(tree.get_ref());
-    if mistakes.is_empty() { Ok(topology) } else { Err(mistakes.into_sorted()) }
+    fields::read(text, file, |tree, mistakes| Walk { mistakes }.topology(tree))
 }
 
 struct Walk<'a, 't> {
@@ -97,25 +87,25 @@ impl Walk<'_, '_> {
             volumes: Vec::new(),
             workloads: Vec::new(),
         };
-        for fields in self.tables(&mut top, "host", "a host", true) {
+        for fields in self.needed(&mut top, "host", "a host") {
             let host = self.host(fields, all.hosts.len());
             let names: Vec<&str> = all.hosts.iter().map(|host| host.name.as_str()).collect();
             self.demand_new_name(&names, &host.0.name, host.1);
             all.hosts.push(host.0);
         }
-        for fields in self.tables(&mut top, "endpoint", "an endpoint", false) {
+        for fields in top.tables("endpoint", "an endpoint", self.mistakes) {
             let endpoint = self.endpoint(fields, all.endpoints.len());
             let names: Vec<&str> = all.endpoints.iter().map(|one| one.name.as_str()).collect();
             self.demand_new_name(&names, &endpoint.0.name, endpoint.1);
             all.endpoints.push(endpoint.0);
         }
-        for fields in self.tables(&mut top, "volume", "a volume", true) {
+        for fields in self.needed(&mut top, "volume", "a volume") {
             let volume = self.volume(fields, &all);
             let names: Vec<&str> = all.volumes.iter().map(|volume| volume.name.as_str()).collect();
             self.demand_new_name(&names, &volume.0.name, volume.1);
             all.volumes.push(volume.0);
         }
-        for fields in self.tables(&mut top, "workload", "a workload", true) {
+        for fields in self.needed(&mut top, "workload", "a workload") {
             let workloads = self.workload(fields, &all);
             all.workloads.extend(workloads);
         }
@@ -123,34 +113,18 @@ impl Walk<'_, '_> {
         all
     }
 
-    /// The tables of a list such as `[[host]]`.
-    fn tables<'t, 'i>(
+    /// The tables of a list such as `[[host]]`, of which there must be one.
+    fn needed<'t, 'i>(
         &mut self,
         top: &mut Fields<'t, 'i>,
         key: &'static str,
         what: &'static str,
-        is_needed: bool,
     ) -> Vec<Fields<'t, 'i>> {
-        let Some(node) = top.node(key) else {
-            if is_needed {
-                let hint = format!("add `[[{key}]]`");
-                self.mistakes.add(0..0, format!("the topology has no {key}"), hint);
-            }
-            return Vec::new();
-        };
-        let DeValue::Array(items) = node.get_ref() else {
-            let hint = format!("write `[[{key}]]`");
-            self.mistakes.add(node.span(), format!("`{key}` is a list of tables"), hint);
-            return Vec::new();
-        };
-        let mut tables = Vec::new();
-        for item in items {
-            match item.get_ref() {
-                DeValue::Table(table) => tables.push(Fields::new(table, item.span(), what)),
-                _ => self.mistakes.add(item.span(), "this is not a table", ""),
-            }
+        if !top.has(key) {
+            let hint = format!("add `[[{key}]]`");
+            self.mistakes.add(0..0, format!("the topology has no {key}"), hint);
         }
-        tables
+        top.tables(key, what, self.mistakes)
     }
 
     fn demand_new_name(&mut self, names: &[&str], name: &str, place: Range<usize>) {
@@ -245,8 +219,8 @@ impl Walk<'_, '_> {
         }
         match (level, quota, volume.limit_bytes_per_s) {
             (_, _, Some(rate)) => volume.reasons.push(Reason::asked(format!(
-                "{name}: a throughput limit of {:.2} MiB/s, as the topology says",
-                rate / f64::from(1 << 20)
+                "{name}: a throughput limit of {}, as the topology says",
+                BytesPerSec::new(rate)
             ))),
             (Some(level), Some(quota), None) => match limit(level, kind, quota) {
                 Ok((limit, reason)) => {
@@ -372,11 +346,11 @@ pub fn vm(text: &str) -> Result<VmSize, String> {
 
 fn vm_reason(size: &VmSize) -> Reason {
     let text = format!(
-        "{}: {} processors, sends at most {} Mbit/s = {:.1} MiB/s; what it receives is not metered",
+        "{}: {} processors, sends at most {} Mbit/s = {:.1}; what it receives is not metered",
         size.name,
         size.vcpu,
         size.egress_mbit_s,
-        size.egress_bytes_per_s() as f64 / f64::from(1 << 20)
+        KibPerSec::new(size.egress_bytes_per_s() / 1024)
     );
     let row = RowRef::new("vm_sizes.toml", format!("vm_size {}", size.name), &size.origin);
     Reason::from_rows(text, [row])

@@ -21,7 +21,7 @@
 //! ```
 
 use cloud::reason::Reason;
-use predict::fields::Fields;
+use predict::fields::{self, Fields};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use units::diagnostic::{Diagnostic, Mistakes};
@@ -61,19 +61,8 @@ const DEFAULT: &str = "default";
 /// # Errors
 /// Every mistake, in the order of the text.
 pub fn parse(text: &str, file: &str) -> Result<Profile, Vec<Diagnostic>> {
-    let mut mistakes = Mistakes::new(file, text);
-    let (tree, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        let message = error.message().lines().collect::<Vec<_>>().join("; ");
-        mistakes.add(error.span().unwrap_or(0..0), format!("this is not TOML: {message}"), "");
-    }
-    // What the parser made of a broken line is not what the user meant by it.
-    if !mistakes.is_empty() {
-        return Err(mistakes.into_sorted());
-    }
-    let profile =
-        Walk { mistakes: &mut mistakes, columns: Vec::new() }.profile(tree.get_ref(), file);
-    if mistakes.is_empty() { Ok(profile) } else { Err(mistakes.into_sorted()) }
+    let columns = Vec::new();
+    fields::read(text, file, |tree, mistakes| Walk { mistakes, columns }.profile(tree, file))
 }
 
 struct Walk<'a, 't> {
@@ -102,21 +91,12 @@ impl Walk<'_, '_> {
     }
 
     fn classes(&mut self, top: &mut Fields<'_, '_>) -> Vec<Class> {
-        let Some(node) = top.node("class") else { return Vec::new() };
-        let DeValue::Array(items) = node.get_ref() else {
-            self.mistakes.add(node.span(), "`class` is a list of tables", "write `[[class]]`");
-            return Vec::new();
-        };
         let mut classes: Vec<Class> = Vec::new();
-        for item in items {
-            let DeValue::Table(table) = item.get_ref() else {
-                self.mistakes.add(item.span(), "this is not a table", "write `[[class]]`");
-                continue;
-            };
-            let mut fields = Fields::new(table, item.span(), "a class");
+        for mut fields in top.tables("class", "a class", self.mistakes) {
+            let whole = fields.span.clone();
             let name = fields.text("name", self.mistakes).unwrap_or_else(|| {
                 if !fields.has("name") {
-                    self.mistakes.add(item.span(), "a class lacks `name`", "give it a name");
+                    self.mistakes.add(whole.clone(), "a class lacks `name`", "give it a name");
                 }
                 String::new()
             });
@@ -133,7 +113,7 @@ impl Walk<'_, '_> {
                     "give {} or `{COLUMN}`; machines that no class matches are for `[default]`",
                     labels.join(", ")
                 );
-                self.mistakes.add(item.span(), "a class that says no machines", hint);
+                self.mistakes.add(whole, "a class that says no machines", hint);
             }
             let load = self.load(&mut fields);
             fields.finish(self.mistakes);
