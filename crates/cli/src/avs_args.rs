@@ -87,7 +87,6 @@ pub(crate) struct AvsArguments {
         long,
         value_name = "SHARE",
         default_value = "70%",
-        value_parser = values::share,
         help_heading = LOAD
     )]
     pub(crate) read: Percent,
@@ -176,7 +175,6 @@ pub(crate) struct AvsArguments {
         long,
         value_name = "SHARE",
         default_value = "0%",
-        value_parser = values::share,
         help_heading = BOUGHT
     )]
     pub(crate) format_overhead: Percent,
@@ -200,7 +198,7 @@ pub(crate) struct AvsArguments {
 
     /// Space of a datastore beside what lies on it; without it what the service
     /// advises for snapshots of a week.
-    #[arg(long, value_name = "SHARE", value_parser = values::share, help_heading = BOUGHT)]
+    #[arg(long, value_name = "SHARE", help_heading = BOUGHT)]
     pub(crate) headroom: Option<Percent>,
 
     /// The region of the list prices, for example westeurope; `none` for no prices.

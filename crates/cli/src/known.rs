@@ -62,10 +62,12 @@ fn volume(amount: &str) -> Result<String, String> {
 
 /// A throughput, or the size of a virtual machine.
 fn egress(amount: &str) -> Result<String, String> {
-    match vm_size::named(amount) {
-        Some(size) => Ok(format!("{} bytes/s, {}", size.egress_bytes_per_s(), size.name)),
-        None => throughput(amount)
-            .map_err(|wrong| format!("{wrong}; or a VM size such as Standard_D32s_v3")),
+    match vm_size::meant(amount) {
+        Ok(size) => Ok(format!("{} bytes/s, {}", size.egress_bytes_per_s(), size.name)),
+        Err(near) => throughput(amount).map_err(|wrong| match near {
+            Some(near) => format!("did you mean the VM size `{near}`? Else {wrong}"),
+            None => format!("{wrong}; or a VM size such as Standard_D32s_v3"),
+        }),
     }
 }
 
@@ -103,6 +105,8 @@ mod tests {
             of("egress=standard_d32s_v3"),
             "known.vm_egress 2000000000 bytes/s, Standard_D32s_v3"
         );
+        assert_eq!(of("egress=D32s_v3"), of("egress=Standard_D32s_v3"));
+        assert_eq!(of("egress=1GiB/s"), "known.vm_egress 1073741824 bytes/s, as given");
         assert_eq!(of("link=10Gbit/s"), "known.link 1250000000 bytes/s, as given");
         assert_eq!(of("flow=1500MiB/s"), "known.network_flow 1572864000 bytes/s, as given");
         assert_eq!(of("slots=128"), "known.server_slots 128 requests on a connection, as given");
@@ -114,7 +118,8 @@ mod tests {
         assert!(of("quota=1TiB").contains(NAMES));
         assert!(of("volume").contains("LIMIT=VALUE"));
         assert!(of("volume=1TiB:gold").contains("standard, premium and ultra"));
-        assert!(of("egress=Standard_Nowhere").contains("VM size"));
+        assert!(of("egress=Standard_Nowhere").contains("VM size such as"));
+        assert!(of("egress=D32s_v33").contains("did you mean the VM size `Standard_D32s_v3`?"));
         assert!(of("link=0").contains("above 0"));
     }
 }

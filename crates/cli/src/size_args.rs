@@ -7,7 +7,7 @@ use cloud::figure::Access;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use sizing::need::{Demand, Part, Protocol};
-use units::{Bytes, OpsPerSec, ParseError, Percent, nearest, parse_duration};
+use units::{Bytes, OpsPerSec, ParseError, Percent, parse_duration, unknown};
 
 use crate::record_args::StoreArguments;
 use crate::schedule_args::WrittenSchedule;
@@ -333,13 +333,6 @@ pub(crate) fn level(text: &str) -> Result<ServiceLevel, String> {
     let lower = text.to_ascii_lowercase();
     let names = ServiceLevel::ALL.map(ServiceLevel::name);
     ServiceLevel::named(&lower).ok_or_else(|| unknown(text, &names))
-}
-
-/// What there is, and what may have been meant.
-pub(crate) fn unknown(text: &str, names: &[&str]) -> String {
-    let meant = nearest(text, names.iter().copied());
-    let meant = meant.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
-    format!("there are {}{meant}", names.join(", "))
 }
 
 /// `data=4TiB,704MiB/s`

@@ -24,7 +24,7 @@ pub use counted::counted;
 pub use duration::{Nanos, parse_duration, print_duration};
 pub use error::ParseError;
 pub use instant::Instant;
-pub use nearest::nearest;
+pub use nearest::{nearest, unknown};
 pub use percent::{Percent, percent};
 pub use rate::{BytesPerSec, OpsPerSec, thousands};
 pub use utc::Utc;

@@ -13,6 +13,13 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, other)| other)
 }
 
+/// What there is, and what may have been meant: `there are AV36, AV64; did you mean `AV36`?`.
+pub fn unknown(word: &str, known: &[&str]) -> String {
+    let meant = nearest(word, known.iter().copied());
+    let meant = meant.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+    format!("there are {}{meant}", known.join(", "))
+}
+
 fn plain(word: &str) -> String {
     let letters = word.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase);
     letters.map(|c| if c == '-' { '_' } else { c }).collect()
@@ -50,6 +57,16 @@ mod tests {
         assert_eq!(nearest("Datacenter", known), None);
         assert_eq!(nearest("elephant", known), None);
         assert_eq!(nearest("raed", ["queue_depth", "read", "pattern"]), None);
+    }
+
+    #[test]
+    fn an_unknown_word_is_answered_with_what_there_is_and_what_may_have_been_meant() {
+        let known = ["standard", "premium"];
+        assert_eq!(
+            unknown("premum", &known),
+            "there are standard, premium; did you mean `premium`?"
+        );
+        assert_eq!(unknown("gold", &known), "there are standard, premium");
     }
 
     #[test]

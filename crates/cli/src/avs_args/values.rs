@@ -5,9 +5,7 @@ use cloud::price::{Prices, Usd};
 use cloud::row::Status;
 use sizing::avs::HOURS_PER_MONTH;
 use sizing::avs::ask::Ratio;
-use units::{Bytes, BytesPerSec, OpsPerSec, ParseError, Percent};
-
-use crate::size_args::unknown;
+use units::{Bytes, BytesPerSec, OpsPerSec, ParseError, unknown};
 
 pub(super) fn host(name: &str) -> Result<Host, String> {
     let avs = Avs::embedded();
@@ -68,10 +66,6 @@ pub(super) fn size(text: &str) -> Result<Bytes, String> {
         512.. => Ok(size),
         _ => Err("wanted at least 512 bytes".to_owned()),
     }
-}
-
-pub(super) fn share(text: &str) -> Result<Percent, String> {
-    text.parse().map_err(|error: ParseError| error.to_string())
 }
 
 /// `4` or `4.5`: exact, in thousandths.

@@ -16,13 +16,13 @@ use sizing::layout::PARTS_MAX;
 use sizing::need::{Charges, Demand, Need, NeedError, Part, Protocol};
 use sizing::schedule::{Phase, Schedule, plan};
 use sizing::solve::{Verdict, solve};
-use units::{Bytes, Percent};
+use units::{Bytes, Percent, unknown};
 
 use crate::commands::output::{self, WIDTH};
 use crate::commands::size_from_run;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::schedule_args::{WrittenPhase, WrittenSchedule};
-use crate::size_args::{SizeArguments, unknown};
+use crate::size_args::SizeArguments;
 
 /// Where prices are taken from unless a region is named.
 const REGION: &str = "eastus";

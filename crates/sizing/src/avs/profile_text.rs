@@ -2,7 +2,7 @@
 
 use cloud::load_profile::{self, LoadProfile};
 use cloud::reason::Reason;
-use units::{Bytes, BytesPerSec, Percent, nearest, thousands};
+use units::{Bytes, BytesPerSec, Percent, thousands, unknown};
 
 use crate::avs::profile::{ClassLoad, Each, Profile, Rate};
 use crate::avs::profile_file;
@@ -40,9 +40,7 @@ pub fn names() -> Vec<String> {
 pub fn built_in(name: &str) -> Result<(LoadProfile, Profile), String> {
     let Some(row) = load_profile::named(name) else {
         let names = names();
-        let meant = nearest(name, names.iter().map(String::as_str));
-        let meant = meant.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
-        return Err(format!("there are {}{meant}", names.join(", ")));
+        return Err(unknown(name, &names.iter().map(String::as_str).collect::<Vec<_>>()));
     };
     let mut profile = profile_file::parse(&text(&row), &row.name)
         .expect("a test reads every built-in profile as it is printed");
