@@ -115,15 +115,16 @@ fn ends<'a>(group: &[&'a Row]) -> (&'a Row, &'a Row) {
     (low, high)
 }
 
-/// What would change if writes in order went as fast as the newest figure of them says.
+/// What would change if writes in order went as fast as the newer figures of them say: as fast as
+/// the lowest of those that say that nothing was cached.
 fn newer(figures: &[Figure], all: &[Row], parameters: &Parameters, out: &mut String) {
     let writes = all.iter().filter(|row| {
         row.bounded_by == ResourceKind::VolumeWrites.short()
             && row.figure.caching == Some(false)
             && row.figure.read == Mix::Share(0.0)
     });
-    let Some(newest) = writes.min_by(|a, b| a.published.total_cmp(&b.published)) else { return };
-    let Value::BytesPerSec(rate) = newest.figure.value else { return };
+    let Some(lowest) = writes.min_by(|a, b| a.published.total_cmp(&b.published)) else { return };
+    let Value::BytesPerSec(rate) = lowest.figure.value else { return };
     let with = parameters.clone().with(Parameter::RegularWritePath, 1.0 / rate);
     let told = rows(figures, &with);
     let of = |role| errors(told.iter().filter(move |row| row.figure.role == role));
@@ -143,9 +144,9 @@ fn newer(figures: &[Figure], all: &[Row], parameters: &Parameters, out: &mut Str
          volume of today expect more than is predicted.\n",
         before.figure.origin.date,
         100.0 * before.error(),
-        digits(newest.published),
-        unit(&newest.figure),
-        newest.figure.id,
+        digits(lowest.published),
+        unit(&lowest.figure),
+        lowest.figure.id,
         100.0 * after.error(),
         100.0 * fitted.worst,
         100.0 * tested.worst,

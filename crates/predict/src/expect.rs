@@ -188,17 +188,8 @@ impl Configuration {
 /// The figures nearest to a configuration, the nearest first.
 ///
 /// * `year` - of today, from which the age of figures is counted
+/// * `top` - most of them: each is brought to the configuration, which takes time
 pub fn nearest(
-    configuration: &Configuration,
-    figures: &[Figure],
-    parameters: &Parameters,
-    year: u64,
-) -> Vec<Near> {
-    nearest_few(configuration, figures, parameters, year, usize::MAX)
-}
-
-/// The first `top` of [`nearest`], in less time: only they are brought to the configuration.
-pub fn nearest_few(
     configuration: &Configuration,
     figures: &[Figure],
     parameters: &Parameters,

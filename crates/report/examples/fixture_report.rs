@@ -20,6 +20,8 @@ use report::record::Record;
 const TOPOLOGY: &str = include_str!("../../../examples/topologies/vmware.toml");
 /// From which the age of figures is counted.
 const YEAR: u64 = 2026;
+/// Figures beside the prediction.
+const FIGURES: usize = 3;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = PathBuf::from(std::env::args_os().nth(1).ok_or("name a directory")?);
@@ -61,10 +63,9 @@ fn prediction(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let parameters = predict::Parameters::calibrated(&figures);
     let curve = predict::curve(&topology, &parameters)?;
     let configuration = Configuration::of(&topology, &topology.workloads[0]);
-    let near = nearest(&configuration, &figures, &parameters, YEAR);
     let beside = Expectation {
         curve: predicted(&configuration, &parameters),
-        near: near.into_iter().take(3).collect(),
+        near: nearest(&configuration, &figures, &parameters, YEAR, FIGURES),
         configuration,
         figures,
         measured: None,
@@ -85,7 +86,7 @@ fn beside_published(directory: &Path) -> Result<(), Box<dyn std::error::Error>> 
     fs::write(path("html"), html::render(record)?)?;
     fs::write(path("md"), report::markdown::render(record))?;
     fs::write(path("txt"), report::text::summary(record, 80))?;
-    report::json::write_record(record, &mut File::create(path("json"))?)?;
+    report::json::write(record, &mut File::create(path("json"))?)?;
     Ok(())
 }
 

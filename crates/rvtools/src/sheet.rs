@@ -77,9 +77,7 @@ impl Sheet {
             false => Err(Error::Headings { sheet: self.name.clone(), absent }),
         }
     }
-}
 
-impl Sheet {
     /// The column below a heading that the caller asks for; where there is none, it is noted.
     pub(crate) fn asked(&self, name: &str, notes: &mut Vec<String>) -> Option<u32> {
         let is_it = |(_, heading): &&(u32, String)| plain(heading) == plain(name);

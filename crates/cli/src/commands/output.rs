@@ -25,7 +25,7 @@ pub(crate) fn text(record: Record<'_>, out: &mut dyn Write) -> Result<(), Failur
 
 /// Everything, as JSON.
 pub(crate) fn json(record: Record<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-    report::json::write_record(record, out)?;
+    report::json::write(record, out)?;
     Ok(())
 }
 

@@ -38,20 +38,12 @@ use crate::record::Record;
 /// Changes when a reader of the old form would misread the new one.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// Writes the findings, indented, with a line break at the end.
+/// Writes findings and what was published beside them, indented, with a line break at the end.
 ///
 /// # Errors
 /// What `out` says.
-pub fn write(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
-    write_record(findings.into(), out)
-}
-
-/// Writes the findings and what was published beside them.
-///
-/// # Errors
-/// As for [`write`].
-pub fn write_record(record: Record<'_>, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &Document::of(record))?;
+pub fn write<'a>(record: impl Into<Record<'a>>, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &Document::of(record.into()))?;
     writeln!(out)
 }
 
