@@ -55,7 +55,7 @@ pub fn render_all<'a, R: Into<Record<'a>> + Copy>(
         }
         record(*one, pictures, place, &mut out);
     }
-    definitions(&mut out);
+    definitions(records.iter().any(|record| record.published.is_some()), &mut out);
     out
 }
 
@@ -187,9 +187,10 @@ fn environment(findings: &Findings) -> Section {
     }
 }
 
-fn definitions(out: &mut String) {
+fn definitions(published: bool, out: &mut String) {
     out.push_str("## Method\n\n");
-    for (name, words) in method::DEFINITIONS {
+    let of_record = |(name, _): &&(&str, &str)| method::is_of_record(name, published);
+    for (name, words) in method::DEFINITIONS.iter().filter(of_record) {
         out.push_str(&format!("- **{}**: {}\n", escaped(name), marked_up(words)));
     }
     out.push_str("\nFormulas, assumptions and sources: `docs/method.md`.\n\n");

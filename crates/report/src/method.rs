@@ -176,9 +176,10 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     (
         "Hosts and datastores",
         "Hosts are the most of those by processors, by memory and by what vSAN can hold, each sum \
-         divided by what one host has. Beside datastores on files only the first two count. A pool \
-         is the least that holds all quotas and gives all throughput; machines are placed longest \
-         first, then exchanged while the fullest datastore gains by it.",
+         divided by what one host has. On top of the first two some of each cluster are kept free \
+         for hosts that fail (one, unless asked otherwise). Beside datastores on files vSAN does \
+         not count. A pool is the least that holds all quotas and gives all throughput; machines \
+         are placed longest first, then exchanged while the fullest datastore gains by it.",
     ),
 ];
 
@@ -201,17 +202,23 @@ pub(crate) fn links(names: &[&'static str]) -> Vec<Value> {
 }
 
 /// What stands beside a record where published figures do.
-const PREDICTION: &str = "Prediction";
+const BESIDE: [&str; 2] = ["Prediction", "Expectations"];
 
-/// Definitions of what was not measured: records have none of it.
-const NOT_MEASURED: [&str; 4] = [PREDICTION, "Sizing", "Schedule", "Hosts and datastores"];
+/// What is bought, of which no record says anything.
+const NOT_MEASURED: [&str; 3] = ["Sizing", "Schedule", "Hosts and datastores"];
+
+/// Whether a record may show what is defined.
+///
+/// * `published` - published figures and what a model says stand beside it
+pub(crate) fn is_of_record(name: &str, published: bool) -> bool {
+    !NOT_MEASURED.contains(&name) && (published || !BESIDE.contains(&name))
+}
 
 /// The definitions of what a record may show.
 ///
-/// * `predicted` - what a model says stands beside it
-pub(crate) fn definitions(predicted: bool) -> Vec<Value> {
-    let has = |name: &str| !NOT_MEASURED.contains(&name) || (predicted && name == PREDICTION);
-    definitions_where(has)
+/// * `published` - as for [`is_of_record`]
+pub(crate) fn definitions(published: bool) -> Vec<Value> {
+    definitions_where(|name| is_of_record(name, published))
 }
 
 /// The definitions whose name is `wanted`, as a page shows them.

@@ -28,7 +28,7 @@ fn corners() -> (&'static Findings, Record<'static>) {
 
 fn document(record: Record<'_>) -> Value {
     let mut out = Vec::new();
-    json::write_record(record, &mut out).unwrap();
+    json::write(record, &mut out).unwrap();
     serde_json::from_slice(&out).unwrap()
 }
 
@@ -95,6 +95,29 @@ fn published_times_explained_times_what_is_left_is_what_was_measured() {
 }
 
 #[test]
+fn where_nothing_differs_nothing_is_said_to_explain_the_difference() {
+    let (findings, published) = &*CORNERS;
+    let mut one = published.expectations[0].clone();
+    let near = one.near.iter_mut().find(|near| near.here_ops_per_s.is_some()).unwrap();
+    near.steps.clear();
+    let here = near.here_ops_per_s.unwrap();
+    for (share, verdict) in [
+        (0.01, "1.0 % of it was measured: the model does not explain what is missing."),
+        (1.0, "100 % of it was measured: no further from it than the model may be off."),
+        (90.0, "of it was measured: the model does not explain that it is more."),
+    ] {
+        let mut one = one.clone();
+        one.measured.as_mut().unwrap().ops_per_s = share * here;
+        let published = Published { expectations: vec![one], ..Published::default() };
+        let record = Record { findings, published: Some(&published) };
+        let said = flat(&markdown::render(record));
+        assert!(said.contains(verdict), "{verdict}: {said}");
+        assert!(said.contains("so it expects the figure itself"), "{said}");
+        assert!(!said.contains("explained by none of them"), "{said}");
+    }
+}
+
+#[test]
 fn a_record_alone_has_no_such_section() {
     let (findings, _) = corners();
     let record = Record::from(findings);
@@ -102,8 +125,17 @@ fn a_record_alone_has_no_such_section() {
     for output in [text::summary(record, 80), page.clone(), markdown::render(record)] {
         assert!(!output.contains("Beside published figures"), "{output}");
     }
-    assert!(document(record).get("published").is_none());
-    assert!(!page.contains("id=\"method-prediction\""), "nothing was predicted");
+    assert!(self::document(record).get("published").is_none());
+    let document = markdown::render(record);
+    for (anchor, name) in [
+        ("prediction", "Prediction"),
+        ("expectations", "Expectations"),
+        ("sizing", "Sizing"),
+        ("hosts-and-datastores", "Hosts and datastores"),
+    ] {
+        assert!(!page.contains(&format!("id=\"method-{anchor}\"")), "{name} is not there");
+        assert!(!document.contains(&format!("- **{name}**:")), "{name} is not there");
+    }
 }
 
 #[test]

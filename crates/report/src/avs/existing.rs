@@ -1,7 +1,7 @@
 //! What is there today, beside what is proposed.
 
 use sizing::avs::present::{Beside, GuestsToday, HostsToday, StoresToday, Today};
-use units::{Bytes, percent, thousands};
+use units::{Bytes, counted, percent, thousands};
 
 use super::tables::tib;
 use crate::document::{Block, Column, Table};
@@ -71,13 +71,13 @@ fn hosts(hosts: &HostsToday) -> Option<String> {
 }
 
 fn stores(stores: &StoresToday) -> String {
+    let count = counted(stores.count, "datastore");
+    if stores.unknown == stores.count {
+        return format!("{} ({count}), with no sizes in the export.", stores.kind);
+    }
     let mut text = format!(
-        "{} ({}): {} TiB, {} TiB in use, {} TiB free",
+        "{} ({count}): {} TiB, {} TiB in use, {} TiB free",
         stores.kind,
-        match stores.count {
-            1 => "1 datastore".to_owned(),
-            count => format!("{} datastores", thousands(count)),
-        },
         tib(stores.capacity),
         tib(stores.in_use),
         tib(stores.free())
@@ -86,7 +86,11 @@ fn stores(stores: &StoresToday) -> String {
         text.push_str(&format!("; {} of it was given to machines", percent(share)));
     }
     if stores.unknown > 0 {
-        text.push_str(&format!("; {} without a size are not in it", thousands(stores.unknown)));
+        let which = match stores.unknown {
+            1 => "1 that does not say its size or what it holds is".to_owned(),
+            many => format!("{} that do not say their size or what they hold are", thousands(many)),
+        };
+        text.push_str(&format!("; {which} not in it"));
     }
     text + "."
 }
@@ -123,4 +127,28 @@ fn guests(guests: &GuestsToday, proposed: Option<&Beside>) -> Vec<String> {
         points.push(text + ".");
     }
     points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_datastores_that_say_nothing_no_sizes_are_shown() {
+        let vmfs = StoresToday {
+            kind: "VMFS".to_owned(),
+            count: 3,
+            unknown: 1,
+            capacity: Bytes::gib(2048),
+            provisioned: None,
+            in_use: Bytes::gib(1024),
+        };
+        let some = stores(&vmfs);
+        assert!(some.starts_with("VMFS (3 datastores): 2.0 TiB, 1.0 TiB in use"), "{some}");
+        assert!(some.ends_with("; 1 that does not say its size or what it holds is not in it."));
+        let fewer = stores(&StoresToday { unknown: 2, ..vmfs.clone() });
+        assert!(fewer.contains("; 2 that do not say their size or what they hold are not in it"));
+        let none = stores(&StoresToday { unknown: 3, ..vmfs });
+        assert_eq!(none, "VMFS (3 datastores), with no sizes in the export.");
+    }
 }

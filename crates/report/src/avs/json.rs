@@ -118,7 +118,7 @@ fn today(today: &Today) -> Value {
         "datastores": today.datastores.iter().map(|stores| json!({
             "type": stores.kind,
             "count": stores.count,
-            "without_size": stores.unknown,
+            "without_size_or_use": stores.unknown,
             "capacity_bytes": stores.capacity.get(),
             "provisioned_bytes": bytes(stores.provisioned),
             "in_use_bytes": stores.in_use.get(),

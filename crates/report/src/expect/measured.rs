@@ -55,22 +55,33 @@ fn nearest<'e>(of: &'e Expectation, measured: &Measured) -> Option<(&'e Near, Be
 
 /// What explains the difference, what cannot be weighed, and what is left.
 fn explained(of: &Expectation, near: &Near, beside: Beside) -> String {
-    let mut words = match near.steps.is_empty() {
-        true => "Nothing differs that the model would feel.".to_owned(),
-        false => format!(
-            "The difference is explained, by the model, by {}: together {} of the figure.",
-            steps(&near.steps),
-            percent(beside.explained)
-        ),
-    };
     let expected = of.curve.as_ref().and_then(|curve| curve.asked.as_ref());
     let is_few = (beside.unexplained - 1.0).abs() < FEW;
-    let verdict = match expected.is_some_and(|point| beside.is_within(point.ops_per_s)) || is_few {
-        true => "no further from it than the model may be off",
-        false if beside.unexplained < 1.0 => "what is missing is explained by none of them",
-        false => "more than they explain",
+    let is_near = expected.is_some_and(|point| beside.is_within(point.ops_per_s)) || is_few;
+    let left = percent(beside.unexplained);
+    let mut words = if near.steps.is_empty() {
+        let verdict = match is_near {
+            true => "no further from it than the model may be off",
+            false if beside.unexplained < 1.0 => "the model does not explain what is missing",
+            false => "the model does not explain that it is more",
+        };
+        format!(
+            "Nothing differs that the model would feel, so it expects the figure itself. {left} \
+             of it was measured: {verdict}."
+        )
+    } else {
+        let verdict = match is_near {
+            true => "no further from it than the model may be off",
+            false if beside.unexplained < 1.0 => "what is missing is explained by none of them",
+            false => "more than they explain",
+        };
+        format!(
+            "The difference is explained, by the model, by {}: together {} of the figure. Of that, \
+             {left} was measured: {verdict}.",
+            steps(&near.steps),
+            percent(beside.explained)
+        )
     };
-    words.push_str(&format!(" Of that, {} was measured: {verdict}.", percent(beside.unexplained)));
     let unweighed = near.differences.iter().filter(|difference| !difference.is_modelled());
     let unweighed: Vec<&str> = unweighed.map(|difference| difference.words.as_str()).collect();
     if !unweighed.is_empty() {
