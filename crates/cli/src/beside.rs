@@ -8,19 +8,18 @@ use analysis::bottleneck::{Known, Limit};
 use analysis::load_point::{LoadPoint, StreamSummary};
 use analysis::wire::{RunWire, WireBytes};
 use analysis::{Findings, analyze};
-use cloud::figure::{self, Access, Figure, Protocol};
+use cloud::figure::{self, Figure, Protocol};
 use cloud::service_level::VolumeKind;
 use cloud::vm_size::{self, VmSize};
 use metrics::run_record::ExperimentRecord;
 use predict::Parameters;
-use predict::expect::{Configuration, nearest_few, predicted};
+use predict::expect::{Configuration, nearest, predicted};
 use report::expect::published::Published;
 use report::expect::{Expectation, Measured};
 use units::{BytesPerSec, Utc};
-use workload::pattern::AccessPattern;
-use workload::plan::Step;
 
 use crate::beside_args::BesideArguments;
+use crate::load_points::{Done, Most, best_of_each};
 use reached::Reached;
 
 /// Figures beside each load point of a record's own report.
@@ -60,7 +59,7 @@ impl Literature {
         let Literature { figures, parameters, year, top } = self;
         Expectation {
             curve: predicted(&configuration, parameters),
-            near: nearest_few(&configuration, figures, parameters, *year, *top),
+            near: nearest(&configuration, figures, parameters, *year, *top),
             figures: figures.clone(),
             configuration,
             measured,
@@ -104,8 +103,7 @@ pub(crate) fn of_record(
     findings: &Findings,
     asked: &BesideArguments,
 ) -> Option<Published> {
-    let is_asked = asked.beside_published || asked.vm.is_some();
-    if !is_asked && !Reached::of(record).is_network() {
+    if !asked.is_asked() && !Reached::of(record).is_network() {
         return None;
     }
     let said = Said { vm: asked.vm.clone(), ..Said::default() };
@@ -124,7 +122,7 @@ pub(crate) fn published(
     top: usize,
     variants: usize,
 ) -> Published {
-    let best = best_of_each(findings);
+    let best = best_of_each(findings, Most::Operations);
     let known = Known::of(record);
     let machine = Machine::of(record, &known, said);
     let literature = Literature::at(record.started_unix_ms, top);
@@ -149,24 +147,6 @@ pub(crate) fn analyzed(
     let findings = analyze(record);
     let published = of_record(record, &findings, asked);
     (findings, published)
-}
-
-/// Places of the load points of each variant with the largest rate.
-fn best_of_each(findings: &Findings) -> Vec<usize> {
-    let rate = |place: &usize| {
-        let data = &findings.load_points[*place].merged.total.data;
-        data.achieved_rate.filter(|_| data.completed > 0).map_or(0.0, |rate| rate.value)
-    };
-    let mut best: Vec<usize> = Vec::new();
-    for place in (0..findings.load_points.len()).filter(|place| rate(place) > 0.0) {
-        let variant = &findings.load_points[place].variant;
-        match best.iter_mut().find(|one| findings.load_points[**one].variant == *variant) {
-            Some(one) if rate(one) >= rate(&place) => {}
-            Some(one) => *one = place,
-            None => best.push(place),
-        }
-    }
-    best
 }
 
 /// The size of the machine, and how it is known.
@@ -211,7 +191,7 @@ fn configuration(
     said: &Said,
 ) -> Configuration {
     let point = &findings.load_points[place];
-    let Done { transfer_bytes, read, access } = done(record, point);
+    let Done { transfer_bytes, read, access } = Done::of(point);
     let limit = known.limit(Limit::VolumeThroughput).map(|known| known.value);
     Configuration {
         protocol: said.protocol.unwrap_or_else(|| Reached::of(record).protocol()),
@@ -290,71 +270,53 @@ fn basis(
     if let Some(version) = reached.other_version(record) {
         all.push(format!("The mount speaks NFS {version}; what was published is of NFSv3."));
     }
-    let mut counts: Vec<u64> = expectations.iter().map(|e| e.configuration.nconnect).collect();
-    counts.sort_unstable();
-    counts.dedup();
-    let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+    let mut connections: Vec<u64> = expectations.iter().map(|e| e.configuration.nconnect).collect();
+    connections.sort_unstable();
+    connections.dedup();
+    let connections: Vec<String> = connections.iter().map(u64::to_string).collect();
     all.push(format!(
         "Protocol {}, connections of the machine: {}.",
         first.protocol.name(),
-        counts.join(", ")
+        connections.join(", ")
     ));
-    let limit = match (said.limit_bytes_per_s, known.limit(Limit::VolumeThroughput)) {
-        (Some(rate), _) => format!("throughput limit {}, as given", BytesPerSec::new(rate)),
-        (None, Some(limit)) => {
-            format!("throughput limit {} ({})", BytesPerSec::new(limit.value), limit.origin)
-        }
-        (None, None) => "no throughput limit, because none is known (`run --known volume=` or \
-                         `expect --limit` name one)"
-            .to_owned(),
-    };
-    all.push(format!(
-        "Assumed: {}, {}; {limit}.",
-        counted(first.hosts, "machine", "machines"),
-        counted(first.volumes, &format!("{} volume", first.kind.name()), "volumes")
-    ));
+    let [mut assumed, given] = counts(said);
+    if !given.is_empty() {
+        all.push(format!("As given: {}.", given.join(", ")));
+    }
+    let limit = |rate: f64| format!("Throughput limit of each volume: {}", BytesPerSec::new(rate));
+    match (said.limit_bytes_per_s, known.limit(Limit::VolumeThroughput)) {
+        (Some(rate), _) => all.push(format!("{}, as given.", limit(rate))),
+        (None, Some(known)) => all.push(format!("{} ({}).", limit(known.value), known.origin)),
+        (None, None) => assumed.push(
+            "no throughput limit, because none is known (`run --known volume=` or `expect \
+             --limit` name one)"
+                .to_owned(),
+        ),
+    }
+    if !assumed.is_empty() {
+        all.push(format!("Assumed: {}.", assumed.join(", ")));
+    }
     all
 }
 
-fn counted(count: u64, one: &str, several: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { several })
+/// Machines and volumes: those that are assumed, and those that were given.
+///
+/// Who gives what is assumed anyway has not said anything else.
+fn counts(said: &Said) -> [Vec<String>; 2] {
+    let usual = Said::default();
+    let volume = format!("{} volume", said.kind.name());
+    let is_usual = (said.volumes, said.kind) == (usual.volumes, usual.kind);
+    let all = [
+        (said.hosts == usual.hosts, counted(said.hosts, "machine")),
+        (is_usual, counted(said.volumes, &volume)),
+    ];
+    let (assumed, given): (Vec<_>, Vec<_>) = all.into_iter().partition(|(is_usual, _)| *is_usual);
+    [assumed, given].map(|some| some.into_iter().map(|(_, words)| words).collect())
 }
 
-/// What a load point did.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Done {
-    /// Mean bytes of an operation.
-    pub(crate) transfer_bytes: u64,
-    /// The share of reads, 0 to 1.
-    pub(crate) read: f64,
-    /// Where operations went.
-    pub(crate) access: Access,
-}
-
-/// What a load point did, from what it counted.
-pub(crate) fn done(record: &ExperimentRecord, point: &LoadPoint) -> Done {
-    let total = &point.merged.total;
-    let reads = total.kinds.iter().filter(|kind| kind.name == "read");
-    let reads: u64 = reads.map(|kind| kind.completed).sum();
-    let completed = total.data.completed.max(1);
-    Done {
-        transfer_bytes: (total.data.bytes / completed).max(1),
-        read: reads as f64 / completed as f64,
-        access: access(record, point),
-    }
-}
-
-/// Random where any stream is: that is what costs.
-fn access(record: &ExperimentRecord, point: &LoadPoint) -> Access {
-    let runs = record.plan.steps.iter().map(|step| match step {
-        Step::Fixed(run) => run,
-        Step::Search(search) => &search.template,
-    });
-    let mut of_variant = runs.filter(|run| run.variant == point.variant);
-    let is_sequential = of_variant.next().is_some_and(|run| {
-        run.streams.iter().all(|s| matches!(s.access_pattern, AccessPattern::Sequential))
-    });
-    if is_sequential { Access::Sequential } else { Access::Random }
+/// `1 machine`, `4 large volumes`
+fn counted(count: u64, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Connections of the load point, of the kernel's mount, or one.

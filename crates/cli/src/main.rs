@@ -24,6 +24,7 @@ mod interrupt;
 mod keep;
 mod known;
 mod live;
+mod load_points;
 mod named_target;
 mod picture;
 mod plan_text;

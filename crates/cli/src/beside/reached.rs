@@ -17,7 +17,7 @@ const SMB: [&str; 2] = ["cifs", "smb3"];
 pub(super) enum Reached {
     /// NFS, from another machine.
     Nfs,
-    /// SMB.
+    /// SMB, from another machine as far as is known.
     Smb,
     /// A server on this host.
     Loopback,
@@ -63,6 +63,7 @@ impl Reached {
                         Reached::Loopback
                     }
                     "nfs" | "nfs4" => Reached::Nfs,
+                    // Of SMB no record says the server, nor the interface to it.
                     name if SMB.contains(&name) => Reached::Smb,
                     _ => Reached::Disk,
                 }
@@ -87,15 +88,25 @@ impl Reached {
     pub(super) fn words(self, record: &ExperimentRecord) -> String {
         let what = match self {
             Reached::Nfs | Reached::Smb => {
-                return match entry(&record.environment, "machine.cloud") {
-                    Some("azure") => "What was published is of Azure NetApp Files; that this \
-                                      target is one of its volumes is assumed."
-                        .to_owned(),
-                    _ => "What was published is of Azure NetApp Files; whether this target is one \
-                          of its volumes the record does not say. Of another store the shares \
-                          tell how it compares, not what it should reach."
-                        .to_owned(),
+                let whose = match entry(&record.environment, "machine.cloud") {
+                    Some("azure") => {
+                        "What was published is of Azure NetApp Files; that this target is one of \
+                         its volumes is assumed."
+                    }
+                    _ => {
+                        "What was published is of Azure NetApp Files; whether this target is one \
+                         of its volumes the record does not say. Of another store the shares tell \
+                         how it compares, not what it should reach."
+                    }
                 };
+                let where_it_is = match self {
+                    Reached::Smb => {
+                        " That the server is another machine is assumed: of SMB the record does \
+                         not say."
+                    }
+                    _ => "",
+                };
+                return format!("{whose}{where_it_is}");
             }
             Reached::Loopback => "a server on this host",
             Reached::Emulated => "an emulated volume, whose limits were set and not bought",

@@ -11,13 +11,13 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::record_args::{ExportArguments, ExportFormat};
 
 pub(crate) fn run(arguments: &ExportArguments) -> Outcome {
-    let (_, record) = arguments.which.load()?;
-    let findings = analysis::analyze(&record);
     let is_json = arguments.format == ExportFormat::Json;
     if !is_json && arguments.beside.is_asked() {
         let error = "export: published figures stand beside a record in JSON only: --format json";
         return Err(Failure::input(anyhow!(error)));
     }
+    let (_, record) = arguments.which.load()?;
+    let findings = analysis::analyze(&record);
     let beside = || beside::of_record(&record, &findings, &arguments.beside);
     let published = is_json.then(beside).flatten();
     let shown = Record { findings: &findings, published: published.as_ref() };
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> Outcome {
         ExportFormat::Csv => report::csv::write(&findings, out),
         ExportFormat::Curves => report::curves::write_csv(&findings, out),
         ExportFormat::Connections => report::connections::write_csv(&findings, out),
-        ExportFormat::Json => report::json::write_record(shown, out),
+        ExportFormat::Json => report::json::write(shown, out),
         ExportFormat::Hgrm => report::hgrm::write(&findings, out),
     };
     match &arguments.output {

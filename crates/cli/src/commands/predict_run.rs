@@ -3,15 +3,14 @@
 use analysis::analyze;
 use analysis::load_point::LoadPoint;
 use anyhow::anyhow;
-use metrics::run_record::ExperimentRecord;
 use predict::measured::Beside;
 use predict::topology::Workload;
 use predict::{Parameters, Topology};
 use report::predict::MeasuredRun;
 use units::Bytes;
 
-use crate::beside::{Done, done};
 use crate::exit::Failure;
+use crate::load_points::Done;
 use crate::record_args::StoreArguments;
 
 /// Nearer shares of reads are the same: mixes are drawn at random.
@@ -37,7 +36,7 @@ pub(super) fn measured(
     let findings = analyze(&record);
     let all: Vec<&LoadPoint> =
         findings.load_points.iter().filter(|point| point.merged.total.data.completed > 0).collect();
-    let same = |point: &&LoadPoint| does(workload, &done(&record, point));
+    let same = |point: &&LoadPoint| does(workload, &Done::of(point));
     let mut points = Vec::new();
     for point in all.iter().copied().filter(same) {
         let data = &point.merged.total.data;
@@ -50,7 +49,7 @@ pub(super) fn measured(
         points.push(beside.map_err(Failure::input)?);
     }
     if points.is_empty() {
-        return Err(nothing_alike(&findings.id, workload, &record, &all));
+        return Err(nothing_alike(&findings.id, workload, &all));
     }
     points.sort_by(|a, b| a.outstanding.total_cmp(&b.outstanding));
     Ok(MeasuredRun { id: findings.id, points })
@@ -62,12 +61,7 @@ fn does(workload: &Workload, done: &Done) -> bool {
         && (done.read - workload.read).abs() <= SAME_SHARE
 }
 
-fn nothing_alike(
-    id: &str,
-    workload: &Workload,
-    record: &ExperimentRecord,
-    all: &[&LoadPoint],
-) -> Failure {
+fn nothing_alike(id: &str, workload: &Workload, all: &[&LoadPoint]) -> Failure {
     let words = |done: &Done| {
         let size = Bytes::new(done.transfer_bytes);
         format!("{size} {}, {:.0} % of reads", done.access.name(), 100.0 * done.read)
@@ -79,7 +73,7 @@ fn nothing_alike(
     };
     let mut there: Vec<String> = Vec::new();
     for point in all {
-        let found = words(&done(record, point));
+        let found = words(&Done::of(point));
         if !there.contains(&found) {
             there.push(found);
         }

@@ -122,6 +122,7 @@ fn mistyped_arguments_are_refused_with_the_closest() {
         (["--dedup", "0.5"], "a factor from `1` to `10`"),
         (["--report", "page.pdf"], "a report is .html or .md"),
         (["--memory", "consumed"], "no sheet vMemory"),
+        (["--storage", "guest"], "no sheet vPartition"),
         (["--iops-per-vm=-5", "--json"], "wanted a rate"),
     ] {
         let ended = avs(&place, &small(), &arguments);

@@ -184,8 +184,6 @@ fn slips_in_a_profile_are_drawn_where_they_stand() {
     let ended = place.run(&["avs", "--print-profile", "oracle"]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("there are avd-light"), "{}", ended.stderr);
-    let ended = place.run(&["avs", "--rvtools", "loads.toml", "--storage", "guest"]);
-    assert_eq!(ended.code, Some(2));
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! `expect`: published figures near a configuration.
 
 use serde_json::Value;
+use workload::pattern::AccessPattern;
+use workload::plan::Stream;
 
+use crate::comparing::kept;
 use crate::harness::Place;
+use crate::records::{done, experiment, reads, run, stream};
 
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("it is JSON")
@@ -175,4 +179,41 @@ fn a_records_own_report_sets_the_same_figures_beside_it_where_that_is_asked_for(
     assert!(table.contains("Beside published figures"), "{table}");
     assert_eq!(table.lines().find(|line| line.chars().count() > 80), None);
     assert!(!place.ok(&["show", "last"]).contains("Beside published figures"));
+}
+
+/// As where scaling experiments change the order, a variant's best load point may be unlike its
+/// first.
+#[test]
+fn a_load_point_is_compared_as_what_it_did_itself() {
+    let place = Place::new();
+    let random = run("files", vec![stream("data", 4)], 0, 4);
+    let in_order = Stream { access_pattern: AccessPattern::Sequential, ..stream("data", 8) };
+    let in_order = run("files", vec![in_order], 0, 4);
+    let each = |completed, bytes| (0..4).map(|_| reads(completed, bytes, 100_000)).collect();
+    let record =
+        experiment(vec![done(random, each(10_000, 8192)), done(in_order, each(20_000, 8192))]);
+    let id = kept(&place, &record, 1_795_241_733_000);
+    let json = parsed(&place.ok(&["expect", "--run", &id, "--json"]));
+    assert_eq!(json["expectations"][0]["pattern"], "sequential");
+}
+
+#[test]
+fn what_the_user_gave_is_not_called_assumed() {
+    let place = Place::new();
+    let file = place.file("writes.toml", WRITES);
+    place.ok(&["run", "null:", "-w", file.to_str().expect("UTF-8"), "--no-report"]);
+    let basis = |more: &[&str]| {
+        let json = parsed(&place.ok(&[&["expect", "--run", "last", "--json"], more].concat()));
+        json["basis"].to_string()
+    };
+    let nothing = basis(&[]);
+    assert!(nothing.contains("Assumed: 1 machine, 1 regular volume, no throughput"), "{nothing}");
+    assert!(!nothing.contains("As given"), "{nothing}");
+    let volumes = basis(&["--volumes", "4", "--kind", "large"]);
+    assert!(volumes.contains("As given: 4 large volumes."), "{volumes}");
+    assert!(volumes.contains("Assumed: 1 machine, no throughput limit"), "{volumes}");
+    let all = basis(&["--clients", "4", "--volumes", "2", "--limit", "64MiB/s"]);
+    assert!(all.contains("As given: 4 machines, 2 regular volumes."), "{all}");
+    assert!(all.contains("Throughput limit of each volume: 64.00 MiB/s, as given."), "{all}");
+    assert!(!all.contains("Assumed: "), "{all}");
 }

@@ -50,6 +50,20 @@ fn a_wrong_override_is_shown_in_the_option_that_carried_it() {
 }
 
 #[test]
+fn published_figures_are_refused_in_exports_that_cannot_have_them_before_a_record_is_read() {
+    let place = Place::new();
+    for more in [&["--vm", "D32s_v5"][..], &["--beside-published"]] {
+        for format in ["csv", "curves", "connections", "hgrm"] {
+            let arguments = ["export", "last", "--format", format];
+            let ended = place.run(&[&arguments[..], more].concat());
+            assert_eq!(ended.code, Some(2), "{format}: {}", ended.stderr);
+            assert!(ended.stderr.contains("in JSON only"), "{format}: {}", ended.stderr);
+        }
+    }
+    assert!(!place.store().exists(), "nothing was done");
+}
+
+#[test]
 fn colours_are_used_when_asked_for_and_only_then() {
     let place = Place::new();
     place.file("bad.toml", "nome = 1\n");

@@ -1,10 +1,12 @@
 //! `size`: what it prints, its forms, and what it says of input that it cannot use.
 
+use metrics::interval::StreamInterval;
 use serde_json::Value;
+use workload::op::OpKind;
 
 use crate::comparing::kept;
 use crate::harness::Place;
-use crate::records::{done, experiment, reads, run, stream};
+use crate::records::{done, experiment, kind, reads, run, stream};
 
 #[test]
 fn a_throughput_and_a_capacity_become_designs_with_their_cost() {
@@ -240,7 +242,7 @@ fn what_was_measured_becomes_what_is_needed() {
     let text = place.ok(&["size", "--from-run", &id, "--growth", "30%", "--explain"]);
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
-        "random read 8 KiB: 390.6 MiB/s in transfers of 8 KiB, 100 % of them reads",
+        "random read 8 KiB: 390.6 MiB/s in transfers of 8 KiB, 100 % of the bytes read",
         "30 % of growth: 390.625 MiB/s become 507.8125 MiB/s",
         "the volumes hold the files of the record",
     ] {
@@ -251,4 +253,29 @@ fn what_was_measured_becomes_what_is_needed() {
     let missing = place.run(&["size", "--from-run", "nothing"]);
     assert_eq!(missing.code, Some(2));
     assert!(missing.stderr.contains("no record `nothing`"), "{}", missing.stderr);
+}
+
+#[test]
+fn where_reads_are_smaller_than_writes_a_need_has_their_share_of_bytes_and_a_comparison_of_counts()
+{
+    let place = Place::new();
+    let mixed = || {
+        let mut interval = StreamInterval {
+            issued: 20_000,
+            outstanding_time_ns: 20_000 * 100_000,
+            ..StreamInterval::default()
+        };
+        interval.kinds[OpKind::Read as usize] = kind(10_000, 8192, 100_000, 100_000);
+        interval.kinds[OpKind::Write as usize] = kind(10_000, 65_536, 100_000, 100_000);
+        interval
+    };
+    let mixing = run("mixed", vec![stream("data", 4)], 1, 6);
+    let record = experiment(vec![done(mixing, (0..7).map(|_| mixed()).collect())]);
+    let id = kept(&place, &record, 1_795_241_733_000);
+    let text = place.ok(&["size", "--from-run", &id]);
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(one_line.contains("11 % of the bytes read"), "{text}");
+    let json: Value =
+        serde_json::from_str(&place.ok(&["expect", "--run", &id, "--json"])).expect("JSON");
+    assert_eq!(json["expectations"][0]["read_fraction"], 0.5);
 }
