@@ -16,7 +16,7 @@ use predict::Parameters;
 use predict::expect::{Configuration, nearest, predicted};
 use report::expect::published::Published;
 use report::expect::{Expectation, Measured};
-use units::{BytesPerSec, Utc};
+use units::{BytesPerSec, Utc, counted};
 
 use crate::beside_args::BesideArguments;
 use crate::load_points::{Done, Most, best_of_each};
@@ -312,11 +312,6 @@ fn counts(said: &Said) -> [Vec<String>; 2] {
     ];
     let (assumed, given): (Vec<_>, Vec<_>) = all.into_iter().partition(|(is_usual, _)| *is_usual);
     [assumed, given].map(|some| some.into_iter().map(|(_, words)| words).collect())
-}
-
-/// `1 machine`, `4 large volumes`
-fn counted(count: u64, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Connections of the load point, of the kernel's mount, or one.

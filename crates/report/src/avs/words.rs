@@ -2,7 +2,7 @@
 
 use sizing::avs::Sizing;
 use sizing::avs::design::{Design, Verdict};
-use units::thousands;
+use units::{counted, thousands};
 
 use super::Source;
 use crate::document::Block;
@@ -121,10 +121,10 @@ fn list(mut points: Vec<String>, all: usize) -> Vec<Block> {
 
 /// Files, sheets, and what was left out.
 pub(super) fn read(sizing: &Sizing, source: &Source) -> Vec<Block> {
-    let sheets = source.sheets.iter().map(|(name, rows)| match rows {
-        1 => format!("{name} (1 row)"),
-        rows => format!("{name} ({} rows)", thousands(*rows as u64)),
-    });
+    let sheets = source
+        .sheets
+        .iter()
+        .map(|(name, rows)| format!("{name} ({})", counted(*rows as u64, "row")));
     let sheets: Vec<String> = sheets.collect();
     let mut points = vec![format!("{}: {}.", source.files.join(", "), sheets.join(", "))];
     if !source.absent.is_empty() {
