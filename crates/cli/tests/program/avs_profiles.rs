@@ -124,6 +124,7 @@ fn what_is_there_today_stands_beside_what_is_proposed() {
         "hosts 2 5 3",
         "datastores 1 1 ",
         "they hold, TiB 30.0 30.0 30.0",
+        "vDatastore (1 row)",
         "VMFS (1 datastore): 40.0 TiB, 30.0 TiB in use, 10.0 TiB free; 150 % of it was given",
         "Hosts: 128 vCPUs, set to stand 1 failed host over all clusters.",
         "Guests of 2 of 3 machines hold 10.0 TiB in their file systems, and 20.0 TiB on datastores",
