@@ -8,7 +8,7 @@ const REACHED: f64 = 0.9;
 /// At the most outstanding, the throughput is the limit to within this share.
 const LIMIT_OFF_MAX: f64 = 0.02;
 /// The ratio of the concurrency that is needed is that of response times to within this share: the
-/// points of a curve lie a factor of two apart, and lines are drawn between them.
+/// points of a curve near its bend lie up to a half apart, and lines are drawn between them.
 const RATIO_OFF_MAX: f64 = 0.25;
 /// Bytes in a MiB.
 const MIB: f64 = 1_048_576.0;

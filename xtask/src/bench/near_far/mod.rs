@@ -31,7 +31,7 @@ const LIMIT_BYTES_PER_S: f64 = 64.0 * 1_048_576.0;
 /// Of each operation: small, so that one at a time is far below the limit.
 const TRANSFER: &str = "8KiB";
 /// Operations outstanding, one load point each.
-const OUTSTANDING: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+const OUTSTANDING: [u64; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 64];
 
 /// A volume, and how long its storage takes to read.
 #[derive(Clone, Copy, Debug)]
