@@ -363,7 +363,7 @@ impl Server {
     }
 
     /// Looks at what is to be sent next, while there is time: where a processor, or a hypervisor,
-    /// has to find its memory first (140 us for some pages of a virtual machine), the reply is
+    /// has to find its memory first (125 us for some pages of a virtual machine), the reply is
     /// not late for that.
     pub fn look_ahead(&mut self) {
         if let Some(token) = self.service.next_token() {

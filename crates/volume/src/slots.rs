@@ -114,15 +114,22 @@ impl<T> Slots<T> {
     }
 
     pub(crate) fn remove(&mut self, place: Place) -> Option<T> {
-        self.get(place)?;
         let slot = self.slots.get_mut(place.index())?;
-        let content = std::mem::replace(&mut slot.content, Content::Free(self.free));
-        slot.generation = slot.generation.wrapping_add(1);
-        self.free = place.index;
-        self.used -= 1;
-        match content {
-            Content::Used(value) => Some(value),
-            Content::Free(_) => None,
+        if slot.generation != place.generation {
+            return None;
+        }
+        match std::mem::replace(&mut slot.content, Content::Free(self.free)) {
+            Content::Used(value) => {
+                slot.generation = slot.generation.wrapping_add(1);
+                self.free = place.index;
+                self.used -= 1;
+                Some(value)
+            }
+            // A place that is free names nothing; it stays as it was.
+            free @ Content::Free(_) => {
+                slot.content = free;
+                None
+            }
         }
     }
 

@@ -8,10 +8,11 @@
 //!              [--connections N] [--depth N] [--seconds S]
 //! floor release [--cpu N] [--receiver-cpu N] --reply BYTES --replies N --each-second N
 //!              [--data BYTES] [--connections N]
+//! floor touch [--cpu N] --data BYTES
 //! ```
 //! The server prints its address and serves until it is killed. The client prints one line with
 //! what it did and what it and the server spent on it. `release` is the floor under replies that a
-//! limit holds back (`release.rs`).
+//! limit holds back (`release.rs`), `touch` what memory costs there (`touch.rs`).
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -22,6 +23,7 @@ use rustix::event::epoll;
 #[path = "../load/measured.rs"]
 mod measured;
 mod release;
+mod touch;
 #[path = "../load/words.rs"]
 mod words;
 
@@ -34,8 +36,13 @@ const BUFFER_BYTES: usize = 256 * 1024;
 
 fn main() -> Result<()> {
     let mut words = Words::of_this_program();
-    let side = words.next_word().context("`server`, `client` or `release`?")?;
+    let side = words.next_word().context("`server`, `client`, `release` or `touch`?")?;
     measured::pin(words.number("--cpu")?)?;
+    if side == "touch" {
+        let data_bytes = words.needed("--data")?;
+        words.finish()?;
+        return touch::run(data_bytes);
+    }
     let reply_bytes = words.needed("--reply")?;
     if side == "release" {
         let plan = Plan {
@@ -79,7 +86,7 @@ fn main() -> Result<()> {
             writeln!(std::io::stdout(), "{}", window.line(exchanges))?;
             Ok(())
         }
-        other => bail!("`server`, `client` or `release`, not `{other}`"),
+        other => bail!("`server`, `client`, `release` or `touch`, not `{other}`"),
     }
 }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use super::process::{children_cpu_seconds, memory_bytes};
+
 /// The processor on which both sides run.
 pub(crate) const PROCESSOR: &str = "1";
-/// Clock ticks per second in `/proc/PID/stat` (proc(5): `sysconf(_SC_CLK_TCK)`, 100 on Linux).
-const TICKS_PER_SECOND: f64 = 100.0;
 
 /// What a program printed and what it cost.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub(crate) fn run(program: &str, arguments: &[String], pinned: bool) -> Result<F
             break status;
         }
         // The high-water mark only grows, so the last look before the end is the one that counts.
-        resident_max_bytes = resident_max_bytes.max(high_water(child.id()).unwrap_or(0));
+        resident_max_bytes = resident_max_bytes.max(memory_bytes(child.id(), "VmHWM").unwrap_or(0));
         std::thread::sleep(Duration::from_millis(20));
     };
     let stdout = read_back(output)?;
@@ -52,27 +52,6 @@ pub(crate) fn run(program: &str, arguments: &[String], pinned: bool) -> Result<F
     }
     let cpu_seconds = children_cpu_seconds()? - before;
     Ok(Finished { stdout, cpu_seconds, resident_max_bytes })
-}
-
-/// CPU time of all children that have ended: fields 16 and 17 of `/proc/self/stat`, counted after
-/// the command's closing parenthesis (proc(5)).
-fn children_cpu_seconds() -> Result<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
-    let fields = stat.rsplit_once(')').context("read /proc/self/stat")?.1;
-    let ticks: u64 = fields
-        .split_ascii_whitespace()
-        .skip(13)
-        .take(2)
-        .map(|field| field.parse::<u64>().context("read /proc/self/stat"))
-        .sum::<Result<u64>>()?;
-    Ok(ticks as f64 / TICKS_PER_SECOND)
-}
-
-fn high_water(pid: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
 }
 
 /// A file for a child's output: a pipe that nobody reads while it runs could fill up.

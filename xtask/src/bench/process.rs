@@ -120,16 +120,26 @@ impl Drop for Running {
     }
 }
 
-/// CPU time of a process with all its threads: fields 14 and 15 of `/proc/PID/stat`, counted after
-/// the command's closing parenthesis (proc(5)).
-pub(crate) fn cpu_seconds(pid: u32) -> Result<f64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    let fields = stat.rsplit_once(')').context("read stat")?.1;
+/// CPU time of a process with all its threads: fields 14 and 15 of `/proc/PID/stat` (proc(5)).
+fn cpu_seconds(pid: u32) -> Result<f64> {
+    stat_seconds(&format!("/proc/{pid}/stat"), 14)
+}
+
+/// CPU time of all children of this process that have ended: fields 16 and 17.
+pub(crate) fn children_cpu_seconds() -> Result<f64> {
+    stat_seconds("/proc/self/stat", 16)
+}
+
+/// The sum of a field and the next, in seconds. What stands before the command's closing
+/// parenthesis may hold anything; the field behind it is the third.
+fn stat_seconds(path: &str, field: usize) -> Result<f64> {
+    let stat = std::fs::read_to_string(path).with_context(|| format!("read {path}"))?;
+    let fields = stat.rsplit_once(')').with_context(|| format!("read {path}"))?.1;
     let ticks: u64 = fields
         .split_ascii_whitespace()
-        .skip(11)
+        .skip(field - 3)
         .take(2)
-        .map(|field| field.parse::<u64>().context("read stat"))
+        .map(|field| field.parse::<u64>().with_context(|| format!("read {path}")))
         .sum::<Result<u64>>()?;
     Ok(ticks as f64 / TICKS_PER_SECOND)
 }
