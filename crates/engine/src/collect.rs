@@ -58,6 +58,8 @@ pub(crate) struct CollectorEnd {
     cpu_ns: u64,
     /// What its connections had done at the last edge.
     connections: Vec<ConnectionCounters>,
+    /// Its share of its lane's backlog at the last edge: what it leaves when it ends.
+    backlog: i64,
     /// Number of the interval of which its part comes next.
     next_index: u32,
     /// It sits in a call that does not return; nothing more is expected of it.
@@ -118,6 +120,7 @@ pub(crate) fn handover(
         pulse,
         cpu_ns: 0,
         connections: Vec::with_capacity(connections),
+        backlog: 0,
         next_index: 0,
         is_left_behind: false,
     };
@@ -192,6 +195,7 @@ impl Collector {
                 pending.has_part = true;
                 pending.interval.end_ns = pending.interval.end_ns.max(end_ns);
                 end.connections_in(&tally, &mut pending.interval, end_ns);
+                end.backlog = tally.backlog_end();
                 tally.drain_into(end.open, &mut pending.interval.streams[end.stream]);
                 end.next_index = index + 1;
                 // The worker is gone where this fails, and needs no empty tally.
@@ -212,6 +216,12 @@ impl Collector {
             self.sample(self.next_index, ProcessCpu::read());
         }
         let Pending { mut interval, .. } = self.pending.pop_front()?;
+        for end in self.ends.iter().filter(|end| end.next_index <= self.next_index) {
+            // It ended before this interval, in which others still wait for what is outstanding:
+            // what it left undone is undone still.
+            let backlog = &mut interval.streams[end.stream].backlog_end;
+            *backlog = backlog.wrapping_add_signed(end.backlog);
+        }
         self.next_index += 1;
         // Workers deliver their parts in any order.
         interval.connections.sort_by_key(|one| (one.stream, one.lane, one.number));
@@ -279,5 +289,40 @@ impl Collector {
         pending.interval.process_user_ns = user_ns;
         pending.interval.process_system_ns = system_ns;
         pending.interval.workers = workers;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metrics::recorder::Recorder;
+
+    use super::*;
+
+    #[test]
+    fn what_a_worker_left_undone_is_backlog_while_others_still_wait() {
+        // Two threads of a lane: the first counts what is due for both and ends with interval 0;
+        // the second has an operation outstanding until interval 2.
+        let pulse = || Arc::new(Pulse::default());
+        let (mut first, first_end, first_tally) = handover(0, 0, true, 0, pulse());
+        let (mut second, second_end, second_tally) = handover(0, 0, true, 0, pulse());
+        let mut collector = Collector::new(vec![first_end, second_end], 1, 1000);
+        let turn = |recorder: &mut Recorder, handover: &mut WorkerEnd, backlog: i64| {
+            let index = recorder.interval();
+            let edge_ns = u64::from(index + 1) * 1000;
+            let empty = handover.empty().expect("there are spares");
+            let full = recorder.turn(edge_ns, index + 1, backlog, 0, empty);
+            handover.full(full, edge_ns);
+        };
+        turn(&mut Recorder::new(first_tally), &mut first, 100);
+        drop(first);
+        let mut recorder = Recorder::new(second_tally);
+        for own in [-40, -41, -41] {
+            turn(&mut recorder, &mut second, own);
+        }
+        drop(second);
+        collector.poll(3000);
+        let backlogs = std::iter::from_fn(|| collector.take());
+        let backlogs: Vec<u64> = backlogs.map(|i| i.streams[0].backlog_end).collect();
+        assert_eq!(backlogs, [60, 59, 59]);
     }
 }

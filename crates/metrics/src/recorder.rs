@@ -56,6 +56,11 @@ impl Tally {
         &self.connections
     }
 
+    /// The worker's share of its lane's backlog at the interval's end.
+    pub fn backlog_end(&self) -> i64 {
+        self.backlog_end
+    }
+
     /// Moves everything into `interval` (added to what is there) and leaves the tally empty. `open`
     /// says whether response times were recorded apart from service times.
     pub fn drain_into(&mut self, open: bool, interval: &mut StreamInterval) {

@@ -142,6 +142,11 @@ pub(crate) fn intervals(run: &Run, ended: Vec<((u32, u32), Vec<Part>)>) -> Vec<I
         for interval in &mut intervals {
             interval.workers.push(WorkerInterval { stream, lane, cpu_ns: 0 });
         }
+        let left = parts.last().map_or(0, |part| part.counted.backlog_end);
+        for interval in intervals.iter_mut().skip(parts.len()) {
+            // Others still wait for what is outstanding; what it left undone is undone still.
+            interval.streams[stream as usize].backlog_end += left;
+        }
         let mut before: Vec<ConnectionCounters> = Vec::new();
         for (interval, part) in intervals.iter_mut().zip(parts) {
             interval.end_ns = interval.end_ns.max(part.end_ns);

@@ -92,6 +92,25 @@ fn a_stall_shows_as_backlog_in_its_interval_and_is_worked_off_in_the_next() {
 }
 
 #[test]
+fn what_one_worker_leaves_undone_is_backlog_while_another_still_waits() {
+    // Of 1,000 operations each of two workers does one in 3 ms. The last of the second ends with
+    // the run; that of the first, issued at 999 ms, waits for the end of the stall.
+    let mut stream = stream(constant(RATE), 1);
+    stream.workers = 2;
+    let run = run(vec![stream], S, S / 2);
+    let stall = Stall { from_ns: S + MS, until_ns: 3 * S };
+    let model = Model { stalls: vec![stall], ..Model::fixed(3 * MS) };
+    let simulated = simulate_with_witness(&run, &model, 1);
+    let left = RATE as u64 - simulated.seen.len() as u64;
+    assert_eq!(left, 1000 - 334 - 333);
+    let after = &simulated.record.intervals[2..];
+    assert!(after.len() >= 4, "the stall lasts for four intervals after the end");
+    for interval in after {
+        assert_eq!(interval.streams[0].backlog_end, left, "interval {}", interval.index);
+    }
+}
+
+#[test]
 fn a_schedule_that_cannot_be_kept_is_called_overloaded_with_its_backlog() {
     // Half of what is offered: 1,000 per second at queue depth 1 and 2 ms each.
     let run = run(vec![stream(constant(RATE), 1)], 10 * S, S);
