@@ -164,10 +164,15 @@ impl Running {
         }
     }
 
+    /// Its process number.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal by its name to this child and to nothing else.
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill")
-            .args(["-s", name, &self.child.id().to_string()])
+            .args(["-s", name, &self.id().to_string()])
             .status()
             .expect("start kill");
         assert!(sent.success(), "signal {name} was not sent");

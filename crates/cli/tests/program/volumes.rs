@@ -99,6 +99,18 @@ fn path(path: &Path) -> &str {
 }
 
 #[test]
+fn there_is_room_for_the_files_of_all_connections_before_any_comes() {
+    let place = Place::new();
+    let served = Served::start(&place, &["--address", "127.0.0.1:0", "--connections-max", "3000"]);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", served.running.id()));
+    let status = status.expect("the service runs");
+    let size = status.lines().find_map(|line| line.strip_prefix("FDSize:"));
+    let size: u32 = size.expect("Linux tells").trim().parse().expect("a number");
+    assert!(size > 3000, "FDSize: {size}: the table grows while replies are due");
+    assert_eq!(served.end().code, Some(0));
+}
+
+#[test]
 fn libnfs_copies_both_ways_lists_and_prints_what_it_copied() {
     let place = Place::new();
     let served = Served::start(&place, &["--address", "127.0.0.1:0", "--no-limits"]);

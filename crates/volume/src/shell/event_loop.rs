@@ -92,6 +92,8 @@ pub(super) struct EventLoop {
     buffer: Vec<u8>,
     /// Connections whose sockets are to be looked at before this turn ends.
     touched: Vec<Conn>,
+    /// Connections that are to be closed before this turn ends.
+    closing: Vec<Conn>,
     /// The conversation that gives way to the next when there are too many.
     oldest: usize,
     /// Until when nothing is accepted.
@@ -132,6 +134,7 @@ impl EventLoop {
             conversations: Vec::new(),
             buffer: vec![0; RECEIVE_BYTES],
             touched: Vec::new(),
+            closing: Vec::new(),
             oldest: 0,
             resting_until_ns: None,
             turns: 0,
@@ -162,7 +165,7 @@ impl EventLoop {
                     _ => {
                         let Some(conn) = self.conn(happened.number) else { continue };
                         if happened.over {
-                            self.close(now_ns, conn);
+                            self.closing.push(conn);
                             continue;
                         }
                         if happened.readable {
@@ -178,6 +181,7 @@ impl EventLoop {
                 self.accept_again();
             }
             self.answer(now_ns);
+            self.close_all(now_ns);
         }
     }
 
@@ -359,7 +363,7 @@ impl EventLoop {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             // The peer is gone; that is its right.
-            Err(_) => self.close(now_ns, conn),
+            Err(_) => self.closing.push(conn),
         }
     }
 
@@ -367,14 +371,14 @@ impl EventLoop {
     fn settle(&mut self, now_ns: u64, conn: Conn) {
         let Some(socket) = socket_of(&mut self.sockets, conn) else { return };
         if self.server.is_broken(conn) {
-            return self.close(now_ns, conn);
+            return self.closing.push(conn);
         }
         let full = match send(&mut self.server, socket) {
             Ok(full) => full,
-            Err(_) => return self.close(now_ns, conn),
+            Err(_) => return self.closing.push(conn),
         };
         if socket.ended && self.server.is_idle(conn) {
-            return self.close(now_ns, conn);
+            return self.closing.push(conn);
         }
         // A connection that may not speak is made to wait when it wants to (`receive`), and heard
         // again as soon as it may: as a rule neither is needed.
@@ -385,9 +389,18 @@ impl EventLoop {
             if let Err(error) = self.poll.change(&socket.stream, number, wanted) {
                 let failed = || format!("wait for connection: {error}; it is closed");
                 self.server.notices().tell(now_ns, Kind::System, failed);
-                return self.close(now_ns, conn);
+                return self.closing.push(conn);
             }
             socket.interest = wanted;
+        }
+    }
+
+    /// Closes what is to be closed. Each takes some 80 us, and hundreds may go at once: what becomes
+    /// due meanwhile does not wait for all of them.
+    fn close_all(&mut self, mut now_ns: u64) {
+        while let Some(conn) = self.closing.pop() {
+            self.close(now_ns, conn);
+            now_ns = self.answer_between(now_ns);
         }
     }
 
