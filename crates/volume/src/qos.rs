@@ -271,21 +271,9 @@ impl Shaper {
         agendas.into_iter().filter_map(|agenda| agenda.first()).map(|(at_ns, _)| at_ns).min()
     }
 
-    /// The token of the request that goes next, as things are now.
-    pub fn next_token(&mut self) -> Option<u64> {
-        let agendas = [&self.waiting_flows, &self.waiting_volumes, &self.waiting_endpoints];
-        let firsts =
-            agendas.into_iter().zip(0..).filter_map(|(agenda, of)| Some((agenda.first()?, of)));
-        let ((_, number), of) = firsts.min()?;
-        let flow = match of {
-            0 => FlowId(number),
-            1 => self.first_flow(VolumeId(number))?.1,
-            _ => {
-                let volume = self.first_volume(EndpointId(number))?;
-                self.first_flow(volume)?.1
-            }
-        };
-        self.flows[flow.0 as usize].queue.front().map(|queued| queued.request.token)
+    /// The token of the request that is the first of its flow to go.
+    pub fn first_of(&self, flow: FlowId) -> Option<u64> {
+        self.flows.get(flow.0 as usize)?.queue.front().map(|queued| queued.request.token)
     }
 
     /// Changes a volume's limits at once. What may go by now has to be released before, or it is

@@ -129,6 +129,8 @@ pub struct Server {
     /// When the replies that the last [`Server::advance`] let go had been due.
     released_ns: Vec<u64>,
     reply: Reply,
+    /// What is being looked at, and which part of it is next.
+    looking: Option<(Place, usize)>,
 }
 
 impl fmt::Debug for Server {
@@ -189,6 +191,7 @@ impl Server {
             due: Vec::new(),
             released_ns: Vec::new(),
             reply: Reply::new(),
+            looking: None,
         };
         let problems = server.bring_volumes_to_the_account(now_ns);
         if problems.is_empty() { Ok(server) } else { Err(StartError::Volumes(problems)) }
@@ -362,13 +365,16 @@ impl Server {
         }
     }
 
-    /// Looks at what is to be sent next, while there is time: where a processor, or a hypervisor,
-    /// has to find its memory first (125 us for some pages of a virtual machine), the reply is
-    /// not late for that.
-    pub fn look_ahead(&mut self) {
-        if let Some(token) = self.service.next_token() {
-            std::hint::black_box(self.held.look(Place::from_bits(token)));
-        }
+    /// Looks at a part of what is to be sent later, and says whether there was one. Where a
+    /// processor, or a hypervisor, has to find the memory first (125 us for some pages of a virtual
+    /// machine), the reply is not late for that.
+    pub fn look_ahead(&mut self) -> bool {
+        let first = |token| (Place::from_bits(token), 0);
+        let Some((place, part)) = self.looking.or_else(|| self.service.coming().map(first)) else {
+            return false;
+        };
+        self.looking = self.held.look(place, part).then_some((place, part + 1));
+        true
     }
 
     /// When to call [`Server::advance`] next: 0 is at once, `None` while nothing waits.

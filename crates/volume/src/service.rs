@@ -12,7 +12,7 @@
 
 mod change;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use cloud::catalog::Catalog;
 use units::Bytes;
@@ -28,6 +28,9 @@ use crate::witness::{Answer, Origin, Procedure, Subject, Witness};
 
 /// Requests that the wheel has room for before it allocates.
 const WHEEL_CAPACITY: usize = 4096;
+
+/// Requests that are remembered as coming; who has no time to look at so many looks at none.
+const COMING_MAX: usize = 1024;
 
 /// An endpoint, for as long as the service runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,6 +85,8 @@ pub struct Service {
     least_delay_ns: u64,
     now_ns: u64,
     released: Vec<Released>,
+    /// See [`Service::coming`].
+    coming: VecDeque<Place>,
 }
 
 #[derive(Debug)]
@@ -151,6 +156,7 @@ impl Service {
             least_delay_ns: 0,
             now_ns,
             released: Vec::new(),
+            coming: VecDeque::new(),
         };
         service.apply(now_ns);
         Ok(service)
@@ -313,13 +319,16 @@ impl Service {
         [released_ns, self.wheel.next_ns()].into_iter().flatten().min()
     }
 
-    /// The token of a request that is due soon, most often of the next one.
-    pub fn next_token(&mut self) -> Option<u64> {
-        let place = match self.wheel.peek() {
-            Some(place) => *place,
-            None => Place::from_bits(self.shaper.next_token()?),
-        };
-        self.held.get(place).map(|held| held.due.token)
+    /// The token of a request that limits hold and that came to be the first of its connection;
+    /// each is told once, and not those that were first when they arrived.
+    pub fn coming(&mut self) -> Option<u64> {
+        loop {
+            let place = self.coming.pop_front()?;
+            // Those that are gone already name nothing.
+            if let Some(held) = self.held.get(place) {
+                return Some(held.due.token);
+            }
+        }
     }
 
     /// The answer to a request goes.
@@ -361,6 +370,11 @@ impl Service {
             let delay_ns = delay_ns(&self.config, held);
             held.due.due_ns = released.at_ns.saturating_add(delay_ns);
             self.wheel.insert(held.due.due_ns, place);
+            if let Some(token) = self.shaper.first_of(released.flow)
+                && self.coming.len() < COMING_MAX
+            {
+                self.coming.push_back(Place::from_bits(token));
+            }
         }
         self.released = all;
     }

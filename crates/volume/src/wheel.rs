@@ -181,18 +181,6 @@ impl<T> Wheel<T> {
         self.next_slot().map(|(level, slot, _)| self.firsts[level][slot])
     }
 
-    /// One of the entries that are released next: the first, where its tick has been reached.
-    pub fn peek(&self) -> Option<&T> {
-        let index = match self.due.peek() {
-            Some(&Reverse((_, _, index))) => index,
-            None => {
-                let (level, slot, _) = self.next_slot()?;
-                self.heads[level][slot]
-            }
-        };
-        self.entries.get(index as usize)?.value.as_ref()
-    }
-
     /// Puts an entry where its deadline belongs, as seen from the tick that time has reached.
     fn put(&mut self, index: u32) {
         let Entry { deadline_ns, sequence, .. } = self.entries[index as usize];
@@ -341,7 +329,6 @@ mod tests {
                 prop_assert_eq!(next.is_some(), first.is_some());
                 prop_assert!(next.zip(first).is_none_or(|(next, first)| next <= *first));
                 if cancelled.is_empty() {
-                    prop_assert_eq!(wheel.peek().is_some(), first.is_some());
                     prop_assert_eq!(next, first.copied(), "nobody is woken in vain");
                 }
             }
@@ -362,21 +349,6 @@ mod tests {
         }
         assert_eq!(released, deadlines.map(|deadline_ns| (deadline_ns, deadline_ns)));
         assert_eq!(wakes, deadlines.len(), "once for each");
-    }
-
-    #[test]
-    fn one_that_comes_next_is_seen_before_it_is_released() {
-        let mut wheel = Wheel::new(0, 4);
-        // The slot of a higher level, one of its own, and the tick of now.
-        for deadline_ns in [5_000_000_000, 1_048_576, 40] {
-            wheel.insert(deadline_ns, deadline_ns);
-        }
-        let mut seen = Vec::new();
-        while let Some(next_ns) = wheel.next_ns() {
-            seen.push(*wheel.peek().unwrap());
-            wheel.advance(next_ns, |deadline_ns, value| assert_eq!(deadline_ns, value));
-        }
-        assert_eq!((seen, wheel.peek()), (vec![40, 1_048_576, 5_000_000_000], None));
     }
 
     #[test]

@@ -46,7 +46,6 @@ fn service() -> Service {
 fn run(service: &mut Service, bytes: u64, end_ns: u64) -> Vec<(u64, Due)> {
     let (mut out, mut answers) = (Vec::new(), Vec::new());
     while let Some(at_ns) = service.next_ns().filter(|at_ns| *at_ns <= end_ns) {
-        assert!(service.next_token().is_some(), "something is due soon");
         service.advance(at_ns, &mut out);
         for due in out.drain(..) {
             service.answered(&due, bytes, false);
@@ -115,6 +114,28 @@ fn the_throughput_is_the_volumes_limit_and_the_witness_counted_it() {
     assert_eq!((seen.outstanding_max, seen.outstanding), (1024, 0));
     assert_eq!(seen.throttled(), 1023);
     assert!(service.witness().flows().all(|(_, flow)| flow.outstanding_max == 256));
+}
+
+#[test]
+fn what_waits_for_limits_is_told_before_it_is_due_and_once() {
+    let mut service = service();
+    let connections = [1, 2].map(|i| connect(&mut service, "near", &format!("a:{i}")));
+    for token in 0..100 {
+        read(&mut service, 0, connections[token as usize % 2], token);
+    }
+    let (mut out, mut gone, mut told) = (Vec::new(), 0, Vec::new());
+    while let Some(at_ns) = service.next_ns() {
+        while let Some(token) = service.coming() {
+            assert!(token >= gone, "{token} is gone");
+            told.push(token);
+        }
+        service.advance(at_ns, &mut out);
+        gone += out.len() as u64;
+        out.clear();
+    }
+    // No limit holds the first of all; of what is held, 1 and 2 were first of their connections
+    // when they came.
+    assert_eq!(told, (3..100).collect::<Vec<u64>>());
 }
 
 #[test]

@@ -62,10 +62,11 @@ impl Holding {
         }
     }
 
-    /// Touches what is held there; see [`Reply::look`].
-    pub(super) fn look(&self, place: Place) -> Option<usize> {
-        let held = self.held.get(place)?;
-        Some(held.position ^ self.replies.get(place.index())?.look())
+    /// Touches a part of what is held there, and says whether there may be more; see
+    /// [`Reply::look`].
+    pub(super) fn look(&self, place: Place, part: usize) -> bool {
+        let held = self.held.get(place).and_then(|_| self.replies.get(place.index()));
+        held.is_some_and(|reply| reply.look(part))
     }
 
     /// Gives all memory back.
@@ -104,7 +105,8 @@ mod tests {
             assert_eq!((held.position, reply.to_vec()), (number, vec![number as u8; 100]));
             reply.give_back();
         }
-        assert!(holding.take(places[0]).is_none() && holding.look(places[1]).is_some());
+        assert!(holding.take(places[0]).is_none());
+        assert!(holding.look(places[1], 0) && !holding.look(places[0], 0));
         let place = holding.next_place();
         assert_eq!(holding.hold(held(7), &mut filled(250)), place);
         holding.moved(place, 8);
