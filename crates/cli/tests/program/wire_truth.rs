@@ -73,8 +73,9 @@ impl Drop for Mounted {
     }
 }
 
-/// The codes of the warnings, and wire over counted of what was read. The engine is fixed: which one
-/// a probe prefers depends on how busy the host is, and runs with different ones are not compared.
+/// The codes of the warnings, and wire over counted of what was read. The engine is fixed: which
+/// one a probe prefers depends on how busy the host is, and runs with different ones are not
+/// compared.
 fn measured(place: &Place, arguments: &[&str]) -> (Vec<String>, f64) {
     let run = ["run", "mount/target", "-w", "reads.toml", "--engine", "psync"];
     let fixed = [&run[..], &["--no-report", "--no-progress"]].concat();
