@@ -54,6 +54,14 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
+/// How probable something is: never 100 %, for certainty is not to be had from measurements.
+pub fn probability(probability: f64) -> String {
+    match 100.0 * probability {
+        high if high > 99.0 => "over 99 %".to_owned(),
+        other => format!("{other:.0} %"),
+    }
+}
+
 /// A half-width as a share of its value: above half of it no digit of either means anything, so
 /// none is shown.
 pub fn half_width(relative: f64) -> String {

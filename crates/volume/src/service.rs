@@ -29,7 +29,7 @@ use crate::witness::{Answer, Origin, Procedure, Subject, Witness};
 /// Requests that the wheel has room for before it allocates.
 const WHEEL_CAPACITY: usize = 4096;
 
-/// Requests that are remembered as coming; who has no time to look at so many looks at none.
+/// Requests that are remembered as coming; with so many there is no time to look at more.
 const COMING_MAX: usize = 1024;
 
 /// An endpoint, for as long as the service runs.
@@ -370,8 +370,8 @@ impl Service {
             let delay_ns = delay_ns(&self.config, held);
             held.due.due_ns = released.at_ns.saturating_add(delay_ns);
             self.wheel.insert(held.due.due_ns, place);
-            if let Some(token) = self.shaper.first_of(released.flow)
-                && self.coming.len() < COMING_MAX
+            if self.coming.len() < COMING_MAX
+                && let Some(token) = self.shaper.first_of(released.flow)
             {
                 self.coming.push_back(Place::from_bits(token));
             }

@@ -323,8 +323,8 @@ fn files_for_connections() -> usize {
 
 /// Has the kernel make the process' table of files as large as connections may want it, now. It
 /// doubles the table when it is full, and where the process has several threads it waits until all
-/// processors have seen that (`expand_fdtable`, Linux fs/file.c): 5 to 17 ms were measured at the
-/// 64th, 128th, 256th, ... connection, in which nothing that is due would leave.
+/// processors have seen that (`expand_fdtable`, Linux fs/file.c): milliseconds (`floor files` in
+/// xtask), in which nothing that is due would leave.
 fn make_room_for_files(any: &Waker, connections: usize) {
     let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let wanted = (connections as u64).saturating_add(OTHER_FILES).min(most).saturating_sub(1);

@@ -9,10 +9,12 @@
 //! floor release [--cpu N] [--receiver-cpu N] --reply BYTES --replies N --each-second N
 //!              [--data BYTES] [--connections N]
 //! floor touch [--cpu N] --data BYTES
+//! floor files [--cpu N] --count N
 //! ```
 //! The server prints its address and serves until it is killed. The client prints one line with
 //! what it did and what it and the server spent on it. `release` is the floor under replies that a
-//! limit holds back (`release.rs`), `touch` what memory costs there (`touch.rs`).
+//! limit holds back (`release.rs`), `touch` and `files` what memory and a growing table of files
+//! cost there (`touch.rs`, `files.rs`).
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -20,6 +22,7 @@ use std::net::{TcpListener, TcpStream};
 use anyhow::{Context, Result, bail};
 use rustix::event::epoll;
 
+mod files;
 #[path = "../load/measured.rs"]
 mod measured;
 mod release;
@@ -36,12 +39,17 @@ const BUFFER_BYTES: usize = 256 * 1024;
 
 fn main() -> Result<()> {
     let mut words = Words::of_this_program();
-    let side = words.next_word().context("`server`, `client`, `release` or `touch`?")?;
+    let side = words.next_word().context("`server`, `client`, `release`, `touch` or `files`?")?;
     measured::pin(words.number("--cpu")?)?;
     if side == "touch" {
         let data_bytes = words.needed("--data")?;
         words.finish()?;
         return touch::run(data_bytes);
+    }
+    if side == "files" {
+        let count = words.needed("--count")?;
+        words.finish()?;
+        return files::run(count);
     }
     let reply_bytes = words.needed("--reply")?;
     if side == "release" {
@@ -86,7 +94,7 @@ fn main() -> Result<()> {
             writeln!(std::io::stdout(), "{}", window.line(exchanges))?;
             Ok(())
         }
-        other => bail!("`server`, `client`, `release` or `touch`, not `{other}`"),
+        other => bail!("`server`, `client`, `release`, `touch` or `files`, not `{other}`"),
     }
 }
 

@@ -8,7 +8,7 @@ use analysis::fit::line::{FitLine, FitPoint};
 
 use super::{BYTES_PER_MIB, Shown, level, loads};
 use crate::chart::{Mark, Point, Series, Shape, Stroke};
-use crate::number::{half_width, mib, percent, plain};
+use crate::number::{half_width, mib, plain, probability};
 
 /// Ceilings that differ by less than this share are one line.
 const SAME: f64 = 0.03;
@@ -59,7 +59,7 @@ pub(super) fn ceilings(
         if lines.len() < LINES_MAX && !lines.iter().any(same) {
             let plus_minus =
                 ceiling.relative().map_or(String::new(), |half| format!(" ± {}", half_width(half)));
-            let sure = percent(found.confidence);
+            let sure = probability(found.confidence);
             let words = format!("{}, {printed}{plus_minus}, {sure} sure", found.limit.name());
             lines.push((found.limit, y, words));
         }

@@ -4,7 +4,7 @@
 use predict::expect::{Beside, Near, Step};
 
 use super::{Expectation, Measured, published};
-use crate::number::percent;
+use crate::number::{percent, probability};
 use crate::predict::whole;
 
 /// What is left of a rate when the differences are taken out may be off by this share and means
@@ -17,7 +17,7 @@ pub(super) fn paragraphs(of: &Expectation, measured: &Measured) -> Vec<String> {
     all.extend(nearest(of, measured).map(|(near, beside)| explained(of, near, beside)));
     let mut more: Vec<String> = measured.apart.clone();
     if let Some((limit, confidence)) = measured.limited_by {
-        let sure = percent(confidence);
+        let sure = probability(confidence);
         more.push(format!("What limits the run, by itself: {limit} ({sure})."));
     }
     if !more.is_empty() {

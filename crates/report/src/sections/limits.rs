@@ -4,6 +4,7 @@ use analysis::Findings;
 use analysis::bottleneck::{Limit, LimitFinding};
 
 use crate::document::{Block, Section};
+use crate::number::probability;
 
 /// More evidence than this is in the JSON only.
 const EVIDENCE_MAX: usize = 4;
@@ -64,24 +65,16 @@ fn of_limit(limit: Limit, found: &[&LimitFinding]) -> Vec<Block> {
 /// The curve's name with how sure the answer is, or with what is possible.
 fn named(found: &LimitFinding) -> String {
     if found.limit != Limit::Unknown {
-        return format!("{} ({} sure)", found.name, percent(found.confidence));
+        return format!("{} ({} sure)", found.name, probability(found.confidence));
     }
     let candidates = found.candidates.iter().filter(|c| c.limit != Limit::Unknown);
     let candidates: Vec<String> = candidates
         .take(CANDIDATES_MAX)
-        .map(|c| format!("{} {}", c.limit.name(), percent(c.probability)))
+        .map(|c| format!("{} {}", c.limit.name(), probability(c.probability)))
         .collect();
     match candidates.is_empty() {
         true => found.name.clone(),
         false => format!("{} (possible: {})", found.name, candidates.join(", ")),
-    }
-}
-
-/// Certainty is not to be had from measurements.
-fn percent(probability: f64) -> String {
-    match 100.0 * probability {
-        high if high > 99.0 => "over 99 %".to_owned(),
-        other => format!("{other:.0} %"),
     }
 }
 

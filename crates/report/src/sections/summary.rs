@@ -10,7 +10,7 @@ use analysis::summary::{Bend, CurveSummary};
 
 use crate::charts::method_in_words;
 use crate::document::{Block, Section};
-use crate::number::{half_width, mib, ms, percent, plain};
+use crate::number::{half_width, mib, ms, percent, plain, probability};
 
 /// More names than this are counted, not listed.
 const NAMES_MAX: usize = 8;
@@ -162,7 +162,7 @@ fn limits(findings: &Findings) -> Vec<String> {
     let mut points: Vec<String> = answers
         .into_iter()
         .map(|(limit, confidence, names)| {
-            format!("{}: {} ({} sure).", listed(&names), limit.name(), percent(confidence))
+            format!("{}: {} ({} sure).", listed(&names), limit.name(), probability(confidence))
         })
         .collect();
     let open: Vec<String> = findings

@@ -405,8 +405,8 @@ impl EventLoop {
         }
     }
 
-    /// Closes what is to be closed. Each takes some 80 us, and hundreds may go at once: what
-    /// becomes due meanwhile does not wait for all of them.
+    /// Closes what is to be closed. Hundreds may go at once: what becomes due meanwhile does not
+    /// wait for all of them.
     fn close_all(&mut self, mut now_ns: u64) {
         while let Some(conn) = self.closing.pop() {
             self.close(now_ns, conn);
