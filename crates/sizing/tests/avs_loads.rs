@@ -221,4 +221,6 @@ fn a_cluster_that_is_begun_needs_spare_hosts_of_its_own() {
     assert_eq!(hosts(14, 2).at_least(17), 18);
     assert_eq!(hosts(2, 1).at_least(3), 3);
     assert_eq!(hosts(28, 0).at_least(3), 28);
+    // Where nothing runs, the fewest are enough, and all of them spare.
+    assert_eq!((hosts(0, 15).at_least(3), hosts(0, 15).spare(3)), (3, 3));
 }

@@ -64,9 +64,10 @@ impl Hosts {
         count.saturating_sub(self.spare(count)) >= self.busy()
     }
 
-    /// How many of so many hosts are spare.
+    /// How many of so many hosts are spare: all of them where there are too few.
     pub fn spare(&self, count: u64) -> u64 {
-        self.spare_per_cluster.saturating_mul(count.div_ceil(self.cluster_max.max(1)))
+        let clusters = count.div_ceil(self.cluster_max.max(1));
+        self.spare_per_cluster.saturating_mul(clusters).min(count)
     }
 
     /// Hosts that processors and memory keep busy.
