@@ -142,6 +142,7 @@ impl Service {
             portmapper: None,
             metrics: None,
             connections_max: CONNECTIONS_MAX,
+            held_room: 0,
             // What it has to say, clients of its own see as errors.
             log: Box::new(|_| {}),
         })

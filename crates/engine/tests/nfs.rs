@@ -55,6 +55,7 @@ fn service() -> Running {
         portmapper: None,
         metrics: None,
         connections_max: 100,
+        held_room: 0,
         log: Box::new(|_| {}),
     })
     .expect("the service starts")

@@ -121,6 +121,8 @@ pub struct Server {
     volumes: Vec<Option<VolumeKey>>,
     connections: Slots<Connection>,
     held: Holding,
+    /// See [`Server::make_room`].
+    held_room: usize,
     /// Connections that something changed for since [`Server::take_ready`].
     ready: Vec<Conn>,
     /// Connections with input that can be worked on without waiting for anything.
@@ -186,6 +188,7 @@ impl Server {
             volumes: Vec::new(),
             connections: Slots::default(),
             held: Holding::default(),
+            held_room: 0,
             ready: Vec::new(),
             unfinished: VecDeque::new(),
             due: Vec::new(),
@@ -211,7 +214,23 @@ impl Server {
         for problem in self.bring_volumes_to_the_account(now_ns) {
             self.notices.say(&problem);
         }
+        self.fill_room();
         Ok(())
+    }
+
+    /// From now on `held` replies, some 500 bytes each, have memory before they come, if limits or
+    /// delays hold any; more find theirs as they come. To find a huge page may take milliseconds on
+    /// a virtual machine: a service that is to be exact has them before.
+    pub fn make_room(&mut self, held: usize) {
+        self.held_room = held;
+        self.fill_room();
+    }
+
+    fn fill_room(&mut self) {
+        if self.service.may_hold() {
+            self.held.make_room(self.held_room);
+            self.service.make_room(self.held_room);
+        }
     }
 
     /// Limits, account and books.
@@ -281,8 +300,9 @@ impl Server {
                 reply.give_back();
             }
         }
-        if self.connections.len() == 0 {
+        if self.connections.len() == 0 && self.held.room() > self.held_room {
             self.held.give_back();
+            self.fill_room();
         }
         self.service.disconnect(now_ns, connection.key);
     }

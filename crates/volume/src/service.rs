@@ -219,6 +219,16 @@ impl Service {
         Connection(self.connections.insert(client))
     }
 
+    /// Whether requests are held as a rule: limits are in force, or all take their time.
+    pub const fn may_hold(&self) -> bool {
+        self.config.limits.enforced || self.least_delay_ns > 0
+    }
+
+    /// Makes room for `count` requests that are held at once.
+    pub fn make_room(&mut self, count: usize) {
+        self.held.make_room(count);
+    }
+
     /// The connection is gone; what it still waited for is dropped. Requests that were given out as
     /// due are answered or dropped by the caller all the same.
     pub fn disconnect(&mut self, now_ns: u64, connection: Connection) {

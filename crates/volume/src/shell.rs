@@ -60,6 +60,8 @@ pub struct Options {
     pub metrics: Option<SocketAddr>,
     /// Connections that are served at once, if the system lets us have so many files.
     pub connections_max: usize,
+    /// Replies that have memory before limits or delays hold them; see [`Server::make_room`].
+    pub held_room: usize,
     /// Takes lines for whoever runs the service. Called in the thread that serves: it must not
     /// wait for anything.
     pub log: Log,
@@ -74,6 +76,7 @@ impl fmt::Debug for Options {
             .field("portmapper", &self.portmapper)
             .field("metrics", &self.metrics)
             .field("connections_max", &self.connections_max)
+            .field("held_room", &self.held_room)
             .finish_non_exhaustive()
     }
 }
@@ -150,8 +153,8 @@ impl Running {
     /// Rules that are broken, addresses that cannot be had; then nothing is left behind.
     pub fn start(options: Options) -> Result<Running, Error> {
         let system = |doing| move |source| Error::System { doing, source };
-        let Options { config, catalog, memory, data, portmapper, metrics, connections_max, log } =
-            options;
+        let Options { config, catalog, memory, data, portmapper, metrics, .. } = options;
+        let Options { connections_max, held_room, log, .. } = options;
         let log = Arc::new(Mutex::new(log));
         let open = match data {
             None => in_memory(),
@@ -202,7 +205,7 @@ impl Running {
             .spawn(move || {
                 // Without this the kernel lets a held reply leave 50 us late.
                 rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
-                event_loop.run()
+                event_loop.run(held_room)
             })
             .map_err(system("start the service's thread"))?;
         Ok(Running {

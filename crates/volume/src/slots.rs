@@ -83,6 +83,15 @@ impl<T> Slots<T> {
         place
     }
 
+    /// Makes room for `count` things together, those that are there among them.
+    pub(crate) fn make_room(&mut self, count: usize) {
+        while self.slots.len() < count {
+            let index = self.slots.len() as u32;
+            self.slots.push(Slot { generation: 0, content: Content::Free(self.free) });
+            self.free = index;
+        }
+    }
+
     /// The place that the next thing will have.
     pub(crate) fn next_place(&self) -> Place {
         match self.slots.get(self.free as usize) {
@@ -162,6 +171,18 @@ mod tests {
         assert_eq!((slots.remove(a), slots.len()), (None, 2));
         assert_eq!(slots.get_mut(a), None);
         assert_eq!((a.index, slots.slots.len()), (c.index, 2));
+    }
+
+    #[test]
+    fn what_room_was_made_for_comes_into_it() {
+        let mut slots = Slots::default();
+        let first = slots.insert(0);
+        slots.make_room(2000);
+        slots.make_room(10);
+        let places: Vec<Place> = (1..2001).map(|number| slots.insert(number)).collect();
+        assert_eq!((slots.len(), slots.slots.len()), (2001, 2001));
+        assert_eq!(slots.get(first), Some(&0));
+        assert!(places.iter().zip(1..).all(|(place, number)| slots.get(*place) == Some(&number)));
     }
 
     #[test]

@@ -23,6 +23,9 @@ use crate::volume_args::{Metrics, ServeArguments};
 /// not wait for it.
 const LINES: usize = 1024;
 
+/// Held replies that have memory from the start, 64 MiB in all: as many as 1,024 connections have.
+const HELD_ROOM: usize = 128 << 10;
+
 pub(crate) fn run(arguments: &ServeArguments, terminal: &Terminal) -> Outcome {
     // Before anything is said: who reads the table may send a signal at once.
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
@@ -39,6 +42,8 @@ pub(crate) fn run(arguments: &ServeArguments, terminal: &Terminal) -> Outcome {
     }
     let memory = arguments.memory.unwrap_or_else(half_of_memory);
     let (log, logger) = logger()?;
+    let connections_max = arguments.connections_max as usize;
+    let each = config.limits.outstanding_per_connection;
     let options = Options {
         config: config.clone(),
         catalog: catalog.clone(),
@@ -49,7 +54,8 @@ pub(crate) fn run(arguments: &ServeArguments, terminal: &Terminal) -> Outcome {
             Metrics::Nowhere => None,
             Metrics::At(address) => Some(address),
         },
-        connections_max: arguments.connections_max as usize,
+        connections_max,
+        held_room: connections_max.saturating_mul(each as usize).min(HELD_ROOM),
         log,
     };
     let running = Running::start(options).map_err(|error| match error {

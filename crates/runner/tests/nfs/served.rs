@@ -66,6 +66,7 @@ pub(crate) fn service(config: Config) -> Running {
         portmapper: None,
         metrics: None,
         connections_max: 2000,
+        held_room: 0,
         log: Box::new(|_| ()),
     })
     .expect("start the service")

@@ -28,6 +28,7 @@ fn service() -> (Running, NfsUrl) {
         portmapper: None,
         metrics: None,
         connections_max: 100,
+        held_room: 0,
         log: Box::new(|_| ()),
     });
     let running = running.unwrap();

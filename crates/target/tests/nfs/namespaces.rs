@@ -117,6 +117,7 @@ impl Wire {
             metrics: None,
             data: None,
             connections_max: 100,
+            held_room: 0,
             log: Box::new(|_| ()),
         };
         Wire::within(&self.service, || Running::start(options).unwrap())

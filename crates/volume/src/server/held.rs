@@ -34,6 +34,19 @@ impl Holding {
         self.held.len()
     }
 
+    /// So many have memory.
+    pub(super) fn room(&self) -> usize {
+        self.replies.len()
+    }
+
+    /// Makes room for `count` together, so that none has to wait until memory is found.
+    pub(super) fn make_room(&mut self, count: usize) {
+        self.held.make_room(count);
+        while self.replies.len() < count {
+            self.replies.push(Reply::new());
+        }
+    }
+
     /// The place that the next one will have.
     pub(super) fn next_place(&self) -> Place {
         self.held.next_place()
@@ -113,6 +126,17 @@ mod tests {
         let (held, reply) = holding.take(place).unwrap();
         assert_eq!((held.position, reply.to_vec()), (8, vec![250; 100]));
         assert_eq!((holding.len(), holding.replies.len()), (100, 200));
+    }
+
+    #[test]
+    fn what_room_was_made_for_is_held_there() {
+        let mut holding = Holding::default();
+        holding.make_room(100);
+        for byte in 0..150 {
+            let place = holding.hold(held(0), &mut filled(byte));
+            assert_eq!(holding.replies.get(place.index()).unwrap().to_vec(), [byte; 100]);
+        }
+        assert_eq!((holding.len(), holding.replies.len()), (150, 150));
     }
 
     #[test]

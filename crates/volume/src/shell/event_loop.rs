@@ -145,8 +145,10 @@ impl EventLoop {
         })
     }
 
-    /// Serves until it is told to stop.
-    pub(super) fn run(&mut self) -> io::Result<()> {
+    /// Serves until it is told to stop. Memory for the first `held_room` replies is found here, by
+    /// the thread that will give it back.
+    pub(super) fn run(&mut self, held_room: usize) -> io::Result<()> {
+        self.server.make_room(held_room);
         let mut events = Events::new();
         loop {
             let timeout_ns = self.timeout_ns();

@@ -48,6 +48,7 @@ pub(crate) fn options(config: config::Config) -> (Options, Receiver<String>) {
         portmapper: None,
         metrics: None,
         connections_max: 1000,
+        held_room: 0,
         log,
     };
     (options, lines)

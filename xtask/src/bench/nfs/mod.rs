@@ -65,6 +65,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let place = Place::new(root, scratch);
     let mut measured = Measured::default();
     let mut out = std::io::stdout();
+    single::give_back_caches()?;
     for group in GROUPS.iter() {
         trials::measure(group, &place, options, &mut measured)?;
         for line in judge::lines(&judge::judge(&measured, Some(group.name))) {

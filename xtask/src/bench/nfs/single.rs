@@ -122,10 +122,10 @@ fn stay_awake() -> Result<std::fs::File> {
     Ok(device)
 }
 
-/// Has the kernel give back what it keeps of files. Where a hypervisor is short of memory it takes
-/// pages from a guest that seems to use much, and each costs 125 us when it is touched again: of
-/// 8,192 pages 458 to 928 in a second before this, 75 to 123 after it (`floor touch`).
-fn give_back_caches() -> Result<()> {
+/// Has the kernel give back what it keeps of files. A virtual machine may have to ask its
+/// hypervisor again for what it touched a second ago, 130 us each time, and the more often the more
+/// memory it uses: of 8,192 pages 458 to 928 before this, 75 to 123 after it (`floor touch`).
+pub(super) fn give_back_caches() -> Result<()> {
     ensure!(Command::new("sync").status()?.success(), "`sync` failed");
     let path = "/proc/sys/vm/drop_caches";
     std::fs::write(path, "3").context(path)
