@@ -43,15 +43,9 @@ mod wire;
 use std::process::ExitCode;
 
 use clap::Parser;
-use mimalloc::MiMalloc;
 
 use crate::args::Arguments;
 use crate::terminal::Terminal;
-
-/// Asks the kernel for huge pages, which the system's allocator does not: a service touches some
-/// 100 MiB, and on a virtual machine each 4 KiB page of that costs its own walk (ADR 0019).
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     guard::report_panics_as_our_bug();

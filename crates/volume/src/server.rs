@@ -219,8 +219,9 @@ impl Server {
     }
 
     /// From now on `held` replies, some 500 bytes each, have memory before they come, if limits or
-    /// delays hold any; more find theirs as they come. To find a huge page may take milliseconds on
-    /// a virtual machine: a service that is to be exact has them before.
+    /// delays hold any; more find theirs as they come. Each new page may cost a virtual machine a
+    /// tenth of a millisecond, in which nothing leaves: a service that is to be exact has them
+    /// before.
     pub fn make_room(&mut self, held: usize) {
         self.held_room = held;
         self.fill_room();
