@@ -49,6 +49,27 @@ fn reads_that_a_cache_answered_are_marked_with_their_numbers() {
 }
 
 #[test]
+fn in_a_short_window_what_moves_at_its_edges_may_be_missing() {
+    // A fifth is missing: more than a tenth, and of half a second no more than moves in 200 ms.
+    let is_marked = |record: &RunRecord| codes(record.clone()).contains(&"served_from_cache");
+    let mut record = reading(&[(WirePlace::BlockDevice, MOVED / 5 * 4, 0)]);
+    assert!(is_marked(&record));
+    let phases = &mut record.run.phases;
+    for time_ns in [&mut phases.warm_up_ns, &mut phases.measure_ns, &mut phases.interval_ns] {
+        *time_ns = *time_ns * 8 / 100;
+    }
+    for interval in &mut record.intervals {
+        interval.start_ns = interval.start_ns * 8 / 100;
+        interval.end_ns = interval.end_ns * 8 / 100;
+    }
+    assert!(!is_marked(&record));
+    for interval in &mut record.intervals {
+        interval.wire[0].received_bytes = MOVED / 2;
+    }
+    assert!(is_marked(&record));
+}
+
+#[test]
 fn reads_that_came_over_the_wire_are_not_marked_whoever_else_uses_it() {
     assert_eq!(codes(reading(&[(WirePlace::BlockDevice, MOVED, 0)])), [] as [&str; 0]);
     // With headers, and with twice as much by others: said in the section, no warning.

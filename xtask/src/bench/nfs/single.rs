@@ -132,7 +132,7 @@ pub(super) fn give_back_caches() -> Result<()> {
 }
 
 /// Rounds of [`held`], after one that does not count: it brings the programs back into memory.
-const HELD_ROUNDS: usize = 3;
+const HELD_ROUNDS: usize = 7;
 
 /// 102,400 reads at once of a volume with a throughput limit, which lets one go every 122 us: how
 /// late they leave, and the processor time of the service from the first call to the last reply;
