@@ -7,7 +7,7 @@
 //! On a virtual machine a wait ends some 50 us after its time, on a quiet one of metal 5 us.
 
 /// One part in so many of the time may be spent on looking without sleeping.
-const SHARE: u64 = 32;
+const SHARE: u64 = 16;
 
 /// What can be saved up of it.
 const CREDIT_MAX_NS: u64 = 1_000_000;
@@ -16,9 +16,11 @@ const CREDIT_MAX_NS: u64 = 1_000_000;
 /// from the processor by others, and no haste helps.
 const LEAD_MAX_NS: u64 = 80_000;
 
-/// The lead follows the wake-up that half of them are later than: it grows when one is later as it
-/// shrinks when none is. To look for longer takes more processor time than it saves lateness.
+/// The lead follows the wake-up that one of five is later than: it grows by four steps when one is
+/// later, and shrinks by one when none is. To look for longer takes more processor time than it
+/// saves lateness.
 const STEP_NS: u64 = 100;
+const LATER_STEPS: u64 = 4;
 
 /// What is known of how late one is woken.
 #[derive(Debug)]
@@ -80,7 +82,7 @@ impl Haste {
         match std::mem::replace(&mut self.waits, Waits::ForNothing) {
             Waits::Until(at_ns) if !happened && now_ns >= at_ns => {
                 self.lead_ns = if now_ns - at_ns > self.lead_ns {
-                    (self.lead_ns + STEP_NS).min(LEAD_MAX_NS)
+                    (self.lead_ns + LATER_STEPS * STEP_NS).min(LEAD_MAX_NS)
                 } else {
                     self.lead_ns.saturating_sub(STEP_NS)
                 };
