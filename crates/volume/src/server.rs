@@ -218,7 +218,7 @@ impl Server {
         Ok(())
     }
 
-    /// From now on `held` replies, some 500 bytes each, have memory before they come, if limits or
+    /// From now on `held` replies, some 400 bytes each, have memory before they come, if limits or
     /// delays hold any; more find theirs as they come. Each new page may cost a virtual machine a
     /// tenth of a millisecond, in which nothing leaves: a service that is to be exact has them
     /// before.

@@ -23,7 +23,7 @@ use crate::volume_args::{Metrics, ServeArguments};
 /// not wait for it.
 const LINES: usize = 1024;
 
-/// Held replies that have memory from the start, 64 MiB in all: as many as 1,024 connections have.
+/// Held replies that have memory from the start, 49 MiB in all: as many as 1,024 connections have.
 const HELD_ROOM: usize = 128 << 10;
 
 pub(crate) fn run(arguments: &ServeArguments, terminal: &Terminal) -> Outcome {
