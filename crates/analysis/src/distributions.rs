@@ -21,6 +21,11 @@ pub fn normal_quantile(probability: f64) -> f64 {
     }
 }
 
+/// The probability that a standard normal is below `x`.
+pub fn normal_below(x: f64) -> f64 {
+    0.5 * puruspe::erfc(-x / std::f64::consts::SQRT_2)
+}
+
 /// The quantile of Student's t with `degrees` of freedom (any above 0, not whole ones only), for a
 /// probability strictly between 0 and 1.
 pub fn t_quantile(probability: f64, degrees: f64) -> f64 {

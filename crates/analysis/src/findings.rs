@@ -4,9 +4,6 @@ use metrics::run_record::{ExperimentRecord, Outcome};
 use workload::plan::{EngineChoice, Plan, Step, TargetSpec};
 use workload::search::{Search, SearchMethod};
 
-use crate::bottleneck::explain;
-use crate::bottleneck::known::CPU_COUNT;
-use crate::bottleneck::{self, Known, LimitFinding};
 use crate::curve::{self, Curve};
 use crate::emulated::{self, EmulatedFindings};
 use crate::heat::{self, Heat};
@@ -17,6 +14,8 @@ use crate::series::{self, Series};
 use crate::steadiness::{self, Steadiness};
 use crate::summary::{self, Summary};
 use crate::tune::{self, findings::TuneFindings, relevance};
+use crate::verdict::known::CPU_COUNT;
+use crate::verdict::{self, Known, Verdict, explain};
 use crate::warnings::{self, Sighting, WarningGroup};
 use crate::wire::{self, RunWire};
 use crate::witness::{self, Witnessed};
@@ -62,8 +61,9 @@ pub struct Findings {
     pub series: Vec<Series>,
     /// What a tuning found; nothing of other plans.
     pub tune: Option<TuneFindings>,
-    /// What limits each curve.
-    pub limits: Vec<LimitFinding>,
+    /// The verdict on each curve along which the load was raised, and on each point of the others,
+    /// in the order of `curves`.
+    pub verdicts: Vec<Verdict>,
     /// Response times over time of the runs where a reader looks first.
     pub heats: Vec<Heat>,
     /// An emulated volume's settings beside what was measured; nothing of other targets.
@@ -107,24 +107,20 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         });
     let mut sightings: Vec<Sighting> =
         warnings::of_experiment(&record.warnings).into_iter().chain(of_load_points).collect();
-    let curves = curve::curves(&load_points, |point| objective_s(&record.plan, point));
-    let mut limits = bottleneck::limits(&load_points, &Known::of(record));
-    for found in &mut limits {
-        let cached = wire[found.at].iter().flat_map(RunWire::warnings).next();
-        if let Some(cached) = cached {
-            bottleneck::doubt_for_cache(found, &cached.explain().seen);
-        }
-    }
-    let is_changed =
+    let known = Known::of(record);
+    let outlines = curve::outlines(&load_points, verdict::certain(&known));
+    let is_cached = |point: usize| wire[point].iter().any(|run| !run.warnings().is_empty());
+    let is_evidence =
         |point: &LoadPoint| record.plan.searches().any(|search| explain::is_changed(search, point));
-    bottleneck::without_evidence(&mut limits, &load_points, is_changed);
-    let tune = tune(&record.plan, &load_points, &limits);
+    let verdicts = verdict::verdicts(&outlines, &load_points, &known, is_cached, is_evidence);
+    let curves = curve::curves(outlines, &load_points, |point| objective_s(&record.plan, point));
+    let tune = tune(&record.plan, &load_points, &verdicts);
     if let Some(tune) = &tune {
         sightings.retain(|sighting| relevance::is_relevant(tune, sighting));
     }
     let warnings = warnings::group(sightings);
     Findings {
-        summary: summary::summary(&load_points, &curves, &warnings, is_changed),
+        summary: summary::summary(&load_points, &curves, &warnings, is_evidence),
         id: record.id.clone(),
         name: record.plan.name.clone(),
         source: record.plan.source.clone(),
@@ -138,7 +134,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         outcome: record.outcome.clone(),
         repeat_command: repeat_command(record),
         tune,
-        limits,
+        verdicts,
         heats: heat::heats(&curves, &groups),
         curves,
         mixes: mix::mixes(&load_points, &groups),
@@ -162,14 +158,14 @@ fn objective_s(plan: &Plan, point: &LoadPoint) -> Option<f64> {
 }
 
 /// The first tuning of the plan, if it has one.
-fn tune(plan: &Plan, load_points: &[LoadPoint], limits: &[LimitFinding]) -> Option<TuneFindings> {
+fn tune(plan: &Plan, load_points: &[LoadPoint], verdicts: &[Verdict]) -> Option<TuneFindings> {
     let of = |search: &Search| match &search.method {
         SearchMethod::Reach(reach) => tune::findings::findings(
             &plan.target,
             reach,
             &search.template,
             load_points,
-            limits,
+            verdicts,
             |p| p.runs.iter().any(|run| search.owns(run.index)),
         ),
         _ => None,
@@ -178,6 +174,16 @@ fn tune(plan: &Plan, load_points: &[LoadPoint], limits: &[LimitFinding]) -> Opti
 }
 
 impl Findings {
+    /// The verdicts on what was asked: not on what was measured only as evidence for another.
+    pub fn answers(&self) -> impl Iterator<Item = &Verdict> {
+        self.verdicts.iter().filter(|verdict| !verdict.is_evidence)
+    }
+
+    /// The verdict that is about a load point.
+    pub fn verdict_of(&self, load_point: usize) -> Option<&Verdict> {
+        self.verdicts.iter().find(|verdict| verdict.load_points.contains(&load_point))
+    }
+
     /// The marks of the warnings that concern a load point (and, if given, one of its streams), in
     /// order.
     pub fn marks(&self, load_point: usize, stream: Option<&str>) -> String {

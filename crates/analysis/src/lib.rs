@@ -5,10 +5,9 @@
 //!
 //! Reading order: [`findings`] (the whole), [`load_point`] (what one window says), [`estimate`] (a
 //! number with its uncertainty), [`percentile`], then the checks: [`little`], [`overload`],
-//! [`steady`], [`warnings`]; last what limits it: [`bottleneck`].
+//! [`steady`], [`warnings`]; last what limits it: [`verdict`].
 
 pub mod agreement;
-pub mod bottleneck;
 pub mod compare;
 pub mod connections;
 pub mod curve;
@@ -22,6 +21,7 @@ pub mod findings;
 pub mod fit;
 pub mod heat;
 pub mod host_check;
+pub mod host_state;
 pub mod little;
 pub mod load_point;
 pub mod mix;
@@ -38,6 +38,7 @@ pub mod steady;
 pub mod summary;
 pub mod times;
 pub mod tune;
+pub mod verdict;
 pub mod warm_up;
 pub mod warnings;
 mod window;

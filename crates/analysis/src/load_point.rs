@@ -11,7 +11,9 @@ use workload::outcome::ErrorKind;
 use workload::plan::{EngineChoice, Plan, Stream, TargetSpec};
 
 use crate::connections::{self, ConnectionSummary};
+use crate::curve::plateau;
 use crate::estimate::Estimate;
+use crate::host_state::HostSummary;
 use crate::little::LittleCheck;
 use crate::overload::Overload;
 use crate::times::Times;
@@ -21,6 +23,10 @@ use summing::summary;
 
 /// The name of the entry that stands for all streams of a run together.
 pub const ALL_STREAMS: &str = "all streams";
+
+/// Runs of a load point agree where their rates lie within this share of one another, or within
+/// their intervals.
+const AGREE_MAX: f64 = 0.05;
 
 /// The runs of one variant with the same parameters, and what they say together.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +43,33 @@ pub struct LoadPoint {
     pub merged: Summary,
     /// What it did to the target.
     pub work: Work,
+}
+
+impl LoadPoint {
+    /// The rate by which verdicts judge this load point: operations of all kinds per second, the
+    /// runs weighted by their precision, so that a run in which something stalled does not count as
+    /// much as those in which nothing did. With the number of runs, and whether they agree.
+    pub fn rate_for_judgement(&self) -> Option<(Estimate, u32, bool)> {
+        let of_run = |run: &RunSummary| {
+            run.summary.total.achieved_rate_all_kinds().filter(|_| run.summary.intervals > 0)
+        };
+        let rates: Vec<Estimate> = self.runs.iter().filter_map(of_run).collect();
+        let merged = self.merged.total.achieved_rate_all_kinds()?;
+        let rate = match &rates[..] {
+            [] | [_] => merged,
+            many if many.iter().all(|rate| rate.uncertainty.is_some()) => {
+                plateau::weighted(many.iter().copied()).unwrap_or(merged)
+            }
+            _ => merged,
+        };
+        let half = |rate: &Estimate| rate.relative().unwrap_or(f64::INFINITY);
+        let agree = |a: &Estimate, b: &Estimate| {
+            let apart = (a.value - b.value).abs() / rate.value.max(f64::MIN_POSITIVE);
+            apart <= half(a).hypot(half(b)).max(AGREE_MAX)
+        };
+        let all_agree = rates.iter().all(|a| rates.iter().all(|b| agree(a, b)));
+        Some((rate, rates.len() as u32, all_agree))
+    }
 }
 
 /// One run of a load point.
@@ -74,6 +107,8 @@ pub struct Summary {
     pub cpu_ns_per_op: Option<Estimate>,
     /// CPU time of the whole process over the window's length: processors used.
     pub cpu_used: Option<Estimate>,
+    /// What the host's processors did; `None` in records that do not tell.
+    pub host: Option<HostSummary>,
 }
 
 /// What one stream did in a window.

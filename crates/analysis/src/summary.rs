@@ -5,7 +5,6 @@
 
 use crate::curve::Curve;
 use crate::curve::knee::{Knee, KneeMethod};
-use crate::curve::saturation::Reached;
 use crate::estimate::Estimate;
 use crate::load_point::LoadPoint;
 use crate::warnings::WarningGroup;
@@ -38,10 +37,6 @@ pub struct CurveSummary {
     pub throughput: Option<Estimate>,
     /// Mean response time there, in nanoseconds.
     pub response_mean_ns: Option<Estimate>,
-    /// Mean service time of an operation that is alone, in nanoseconds.
-    pub floor_ns: Option<Estimate>,
-    /// Whether more load would give more; `None` where that is no question (a mix, a size).
-    pub reached: Option<Reached>,
     /// Where it bends.
     pub bend: Option<Bend>,
 }
@@ -122,8 +117,6 @@ fn of_curve(place: usize, curve: &Curve, load_points: &[LoadPoint]) -> Option<Cu
         rate: data.achieved_rate?,
         throughput: data.throughput,
         response_mean_ns: data.response.mean_ns,
-        floor_ns: curve.floor.as_ref().ok().map(|floor| floor.service_mean_ns),
-        reached: curve.saturation.as_ref().ok().map(|saturation| saturation.reached),
         bend: bend(curve, most),
     })
 }

@@ -4,7 +4,7 @@
 
 mod reached;
 
-use analysis::bottleneck::{Known, Limit};
+use analysis::verdict::{Known, Limit};
 use analysis::load_point::{LoadPoint, StreamSummary};
 use analysis::wire::{RunWire, WireBytes};
 use analysis::{Findings, analyze};
@@ -224,7 +224,6 @@ fn is_paced(total: &StreamSummary) -> bool {
 fn measured(place: usize, findings: &Findings) -> Measured {
     let point = &findings.load_points[place];
     let total = &point.merged.total;
-    let limit = findings.limits.iter().find(|limit| limit.load_points.contains(&place));
     let mut apart = Vec::new();
     match total.offered_rate.filter(|_| is_paced(total)) {
         Some(rate) => apart.push(format!(
@@ -246,7 +245,7 @@ fn measured(place: usize, findings: &Findings) -> Measured {
         id: findings.id.clone(),
         variant: point.variant.clone(),
         ops_per_s: total.data.achieved_rate.map_or(0.0, |rate| rate.value),
-        limited_by: limit.map(|found| (found.limit.name(), found.confidence)),
+        verdict: findings.verdict_of(place).cloned(),
         apart,
     }
 }
@@ -324,11 +323,10 @@ fn connections(record: &ExperimentRecord, point: &LoadPoint) -> u64 {
 
 /// The response time of one operation at a time, where the variant was measured so.
 fn floor_s(findings: &Findings, variant: &str) -> Option<f64> {
-    let alone = findings
-        .load_points
-        .iter()
-        .find(|point| point.variant == variant && point.queue_depth_total == 1)?;
-    alone.merged.total.data.service.mean_ns.map(|mean| mean.value / 1e9)
+    let of_variant = findings.curves.iter().filter_map(|curve| curve.floor.as_ref().ok());
+    let mine = |index: usize| findings.load_points[index].variant == variant;
+    let mut floors = of_variant.filter(|floor| mine(floor.load_point));
+    floors.find_map(|floor| floor.latency_ns()).map(|latency| latency.value / 1e9)
 }
 
 /// An entry of a record's environment.

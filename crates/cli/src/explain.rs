@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use analysis::bottleneck::explain::{May, largest};
-use analysis::bottleneck::known::{CPU_COUNT, FILESYSTEM};
+use analysis::verdict::explain::{May, largest};
+use analysis::verdict::known::{CPU_COUNT, FILESYSTEM};
 use anyhow::anyhow;
 use host::Root;
 use workload::arrival::Arrival;
@@ -21,7 +21,7 @@ use crate::run_args::ExperimentArguments;
 /// needed that a search was tried on.
 const OUTSTANDING_MAX: u32 = 1024;
 /// Over the slots of all connections, so that full slots can be told from a target that is slow.
-const OVER_SLOTS: u32 = 4;
+const OVER_SLOTS: u32 = 8;
 /// The most that a worker may have outstanding, as in the table of keys.
 const QUEUE_DEPTH_MAX: u32 = 4096;
 /// Memory for the transfers that are outstanding.

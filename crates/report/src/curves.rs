@@ -10,6 +10,7 @@ use analysis::fit::Fit;
 use analysis::load_point::LoadPoint;
 
 use crate::csv::quoted;
+use crate::json::verdicts::saturation_name;
 use crate::number::exported;
 
 /// Names of the columns, in order.
@@ -71,7 +72,7 @@ fn line(
         let value_ns = response.percentile(fraction).and_then(|p| p.value_ns);
         value_ns.map_or(String::new(), |ns| ns.to_string())
     };
-    let saturation = curve.saturation.as_ref().ok();
+    let plateau = curve.plateau.as_ref().ok();
     let knees = curve.knees.as_ref().ok();
     let at_knee = |pick: fn(&analysis::curve::knee::Knees) -> Option<usize>| {
         flag(knees.is_some_and(|knees| pick(knees) == Some(place)))
@@ -98,9 +99,9 @@ fn line(
         percentile(0.99),
         value(total.outstanding_mean),
         number(point.little.map(|check| check.mismatch)),
-        flag(curve.floor.as_ref().is_ok_and(|floor| floor.point == place)),
-        flag(saturation.is_some_and(|saturation| saturation.point == place)),
-        saturation.map_or(String::new(), |saturation| saturation.reached.name().to_owned()),
+        flag(curve.floor.as_ref().is_ok_and(|floor| floor.point == place && !floor.is_pace)),
+        flag(plateau.is_some_and(|plateau| plateau.top == place)),
+        plateau.map_or(String::new(), |plateau| saturation_name(plateau.state).to_owned()),
         at_knee(|knees| knees.power.as_ref().ok()?.point),
         at_knee(|knees| knees.slo.as_ref().ok()?.point),
         at_knee(|knees| knees.kneedle.as_ref().ok()?.point),

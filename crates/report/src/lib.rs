@@ -33,3 +33,4 @@ pub mod settings;
 pub mod sheet;
 pub mod sizing;
 pub mod text;
+mod verdict;

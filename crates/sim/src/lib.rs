@@ -12,10 +12,11 @@
 //! The idea is that of TigerBeetle's simulator (VOPR) and of FoundationDB's before it: run the
 //! product's own code, replace only what lies outside it.
 
+pub mod examination;
 pub mod nfs_world;
 pub mod population;
 pub mod queueing;
-pub mod resources;
+pub mod testbed;
 pub mod storage;
 pub mod tap;
 pub mod wire;

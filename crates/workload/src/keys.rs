@@ -269,13 +269,23 @@ pub const KEYS: &[Key] = &[
         example: "\"curve\"",
     },
     Key {
+        name: "step",
+        section: Search,
+        kind: Kind::Count { min: 2, max: 16 },
+        presence: Default("2"),
+        sweep: false,
+        doc: "Each queue depth of the ladder over the one before it: 2 doubles, 4 is faster and \
+              coarser.",
+        example: "4",
+    },
+    Key {
         name: "gain_min",
         section: Search,
         kind: Kind::Share { min_permille: 1, max_permille: 1000 },
         presence: Default("\"5%\""),
         sweep: false,
-        doc: "The ladder of queue depths ends when two doublings in a row each raise the achieved \
-              rate by less than this.",
+        doc: "The ladder of queue depths ends when throughput has stopped rising: also when two \
+              steps in a row each raise it by less than this per doubling.",
         example: "\"5%\"",
     },
     Key {

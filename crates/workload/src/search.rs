@@ -50,12 +50,16 @@ pub enum SearchMethod {
     Scale(Scale),
 }
 
-/// A closed curve: 1 operation outstanding first (the floor of the response time), then twice as
-/// many again and again until more load brings no more, then depths between, where the curve bends.
+/// A closed curve: 1 operation outstanding first (the floor of the response time), then `step` times
+/// as many again and again until more load brings no more, then depths between, where the curve
+/// bends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueueDepthLadder {
     /// The deepest that is tried, over all workers.
     pub queue_depth_max: u32,
+    /// Each depth over the one before it.
+    #[serde(default = "doubling")]
+    pub step: u32,
     /// A doubling that raises the rate by less than this many thousandths brings no gain; two of
     /// them in a row end the ladder.
     pub gain_min_permille: u16,
@@ -106,7 +110,21 @@ impl Repeats {
     }
 }
 
+/// The step of ladders in plans that do not say.
+const fn doubling() -> u32 {
+    2
+}
+
 impl SearchMethod {
+    /// Runs besides one for each load point: points on which a decision depends and that are not
+    /// precise enough are measured again.
+    pub const fn decisive_runs_max(&self) -> u32 {
+        match self {
+            SearchMethod::QueueDepth(_) | SearchMethod::OfferedRate(_) => 2,
+            SearchMethod::Repeat(_) | SearchMethod::Reach(_) | SearchMethod::Scale(_) => 0,
+        }
+    }
+
     /// At most so many load points.
     pub fn load_points_max(&self) -> u32 {
         match self {
@@ -122,11 +140,13 @@ impl SearchMethod {
 }
 
 impl QueueDepthLadder {
-    /// The depths of the ladder, over all workers: 1, doublings, and the deepest.
+    /// The depths of the ladder, over all workers: 1, each next one `step` times as deep, and the
+    /// deepest.
     pub fn depths(&self) -> Vec<u32> {
-        let doublings = std::iter::successors(Some(1u32), |depth| depth.checked_mul(2));
+        let step = self.step.max(2);
+        let rungs = std::iter::successors(Some(1u32), |depth| depth.checked_mul(step));
         let mut depths: Vec<u32> =
-            doublings.take_while(|depth| *depth < self.queue_depth_max).collect();
+            rungs.take_while(|depth| *depth < self.queue_depth_max).collect();
         depths.push(self.queue_depth_max);
         depths
     }

@@ -24,6 +24,7 @@ pub(crate) struct Searching {
     refined: bool,
     /// An open curve too.
     open: bool,
+    step: u32,
     gain_min_permille: u16,
     response_time_max_ns: Option<u64>,
     refine_max: u32,
@@ -59,6 +60,7 @@ impl Searching {
         Some(Searching {
             refined: method != "offered-rate",
             open: method != "queue-depth",
+            step: count("step")?,
             gain_min_permille,
             response_time_max_ns,
             refine_max: count("refine")?,
@@ -116,6 +118,7 @@ impl Searching {
     pub(crate) fn search(&self, template: Run, depth: u32, repeats: Repeats) -> Search {
         let ladder = QueueDepthLadder {
             queue_depth_max: depth,
+            step: self.step,
             gain_min_permille: self.gain_min_permille,
             response_time_max_ns: self.response_time_max_ns,
             refine_max: if self.refined { self.refine_max } else { 0 },
@@ -141,8 +144,9 @@ pub(crate) fn repeated(name: &str, points: Vec<Run>, repeats: Repeats) -> Option
 }
 
 fn bounded(search: Search) -> Search {
-    let runs_max = search.method.load_points_max().saturating_mul(search.repeats.most);
-    Search { runs_max, ..search }
+    let method = &search.method;
+    let runs_max = method.load_points_max().saturating_mul(search.repeats.most);
+    Search { runs_max: runs_max.saturating_add(method.decisive_runs_max()), ..search }
 }
 
 /// How often `[run]` wants load points measured.

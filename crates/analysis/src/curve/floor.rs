@@ -24,11 +24,22 @@ pub struct Floor {
     /// Connections of the process, where it has some of its own. One operation at a time uses more
     /// than one only if it is larger than a call may be.
     pub connections: Option<usize>,
+    /// Throughput is already at a limit there: the time is the limit's pace, and the latency of the
+    /// target is shorter.
+    pub is_pace: bool,
+}
+
+impl Floor {
+    /// The latency of an operation that waits for nothing; `None` where it was not measured.
+    pub fn latency_ns(&self) -> Option<Estimate> {
+        (!self.is_pace).then_some(self.service_mean_ns)
+    }
 }
 
 pub(crate) fn of_points(
     points: &[CurvePoint],
     load_points: &[LoadPoint],
+    is_pace: bool,
 ) -> Result<Floor, Missing> {
     let alone = |point: &CurvePoint| {
         let merged = &load_points[point.load_point].merged;
@@ -46,5 +57,6 @@ pub(crate) fn of_points(
         service_p50_ns: service.percentile(0.5).and_then(|p| p.value_ns),
         service_min_ns: service.min_ns,
         connections: connections.filter(|count| *count > 0),
+        is_pace,
     })
 }

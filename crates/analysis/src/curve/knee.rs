@@ -8,10 +8,10 @@
 //! Sevcik, "Quantitative System Performance", 1984, section 5.2; Kneedle: see
 //! [`crate::curve::kneedle`].
 
+use crate::curve::floor::Floor;
+use crate::curve::plateau::Plateau;
 use crate::curve::sample::{Draws, Load, Sample};
-use crate::curve::saturation::{Reached, Saturation};
 use crate::curve::{CurvePoint, Missing, kneedle};
-use crate::estimate::Estimate;
 
 /// Curves drawn from the points' uncertainties for each bracket.
 const DRAWS: u64 = 200;
@@ -103,8 +103,9 @@ pub struct Knees {
     pub power: Result<Knee, Missing>,
     /// The last point that meets `objective`.
     pub slo: Result<Knee, Missing>,
-    /// What `slo` was held against.
-    pub objective: Objective,
+    /// What `slo` was compared with; `None` where none is given and the latency of the target is not
+    /// known.
+    pub objective: Option<Objective>,
     /// Kneedle.
     pub kneedle: Result<Knee, Missing>,
     /// The crossing of the asymptotic bounds; of closed loops only.
@@ -136,16 +137,16 @@ impl Knees {
     }
 }
 
-/// The knees of a curve, ascending in load. `floor_s` is the service time alone, `given_s` an
-/// objective for the mean response time, both in seconds.
+/// The knees of a curve, ascending in load. `given_s` is an objective for the mean response time,
+/// in seconds.
 ///
 /// # Errors
 /// Where the axis is no load, or nothing was measured.
 pub(crate) fn of_points(
     points: &[CurvePoint],
     load: Load,
-    floor_s: Option<Estimate>,
-    saturation: Option<&Saturation>,
+    floor: &Result<Floor, Missing>,
+    plateau: Option<&Plateau>,
     given_s: Option<f64>,
 ) -> Result<Knees, Missing> {
     if load == Load::NotRaised {
@@ -153,22 +154,24 @@ pub(crate) fn of_points(
     }
     let bend = Bend::of(points, load);
     let shortest = bend.samples.iter().map(|s| s.response_s.value).reduce(f64::min);
-    let objective = match (given_s, floor_s, shortest) {
-        (Some(response_s), _, _) => Objective { response_s, origin: Origin::Given },
-        (None, Some(floor), _) => {
-            Objective { response_s: OBJECTIVE_PER_FLOOR * floor.value, origin: Origin::TwiceFloor }
+    let shortest = shortest.ok_or(Missing::NothingMeasured)?;
+    let objective = match (given_s, floor) {
+        (Some(response_s), _) => Ok(Objective { response_s, origin: Origin::Given }),
+        (None, Ok(floor)) => floor.latency_ns().map_or(Err(Missing::FloorIsPace), |latency_ns| {
+            let response_s = OBJECTIVE_PER_FLOOR * latency_ns.value * 1e-9;
+            Ok(Objective { response_s, origin: Origin::TwiceFloor })
+        }),
+        (None, Err(_)) => {
+            let response_s = OBJECTIVE_PER_FLOOR * shortest;
+            Ok(Objective { response_s, origin: Origin::TwiceShortest })
         }
-        (None, None, Some(shortest)) => {
-            Objective { response_s: OBJECTIVE_PER_FLOOR * shortest, origin: Origin::TwiceShortest }
-        }
-        (None, None, None) => return Err(Missing::NothingMeasured),
     };
     let mut knees = Knees {
         power: bend.power(),
-        slo: bend.slo(objective),
-        objective,
+        slo: objective.clone().and_then(|objective| bend.slo(objective)),
+        objective: objective.ok(),
         kneedle: bend.kneedle(),
-        bounds: bounds(load, floor_s, saturation, &bend),
+        bounds: bounds(load, floor, plateau, &bend),
         disagreement: None,
     };
     knees.disagreement = disagreement(&knees);
@@ -277,23 +280,23 @@ fn last_within(samples: &[Sample], response_s: f64) -> Option<usize> {
 /// above saturation. Half-widths add as those of a product of independent numbers.
 fn bounds(
     load: Load,
-    floor_s: Option<Estimate>,
-    saturation: Option<&Saturation>,
+    floor: &Result<Floor, Missing>,
+    plateau: Option<&Plateau>,
     bend: &Bend,
 ) -> Result<Knee, Missing> {
     if load != Load::Closed {
         return Err(Missing::NotALoad);
     }
-    let floor = floor_s.ok_or(Missing::NoQueueDepthOne)?;
-    let saturation =
-        saturation.filter(|s| s.reached == Reached::Yes).ok_or(Missing::NotSaturated)?;
+    let floor = floor.as_ref().map_err(Missing::clone)?;
+    let floor = floor.latency_ns().ok_or(Missing::FloorIsPace)?.scaled(1e-9);
+    let plateau = plateau.filter(|p| p.is_reached()).ok_or(Missing::NotSaturated)?;
     let think_time_s = bend.samples.first().map_or(0.0, |sample| sample.think_time_s);
-    let alone_s = floor.value + think_time_s;
-    let load = saturation.rate.value * alone_s;
+    let unloaded_s = floor.value + think_time_s;
+    let load = plateau.level.value * unloaded_s;
     let share = |half: Option<f64>, of: f64| half.unwrap_or(0.0) / of;
     let half = load
-        * share(floor.uncertainty, alone_s)
-            .hypot(share(saturation.rate.uncertainty, saturation.rate.value));
+        * share(floor.uncertainty, unloaded_s)
+            .hypot(share(plateau.level.uncertainty, plateau.level.value));
     Ok(Knee {
         method: KneeMethod::Bounds,
         point: None,

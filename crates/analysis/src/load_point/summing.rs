@@ -51,6 +51,7 @@ pub(super) fn summary(
             Estimate::of_ratio(&measured.cpu_ns, &total.length_ns),
             &pick(|s| s.cpu_used),
         ),
+        host: None,
         total: stream_summary(StreamSpec::all(&run.streams), &total, workers(&|_| true), &totals),
         streams,
     }

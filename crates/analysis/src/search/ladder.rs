@@ -10,8 +10,9 @@
 use workload::plan::Run;
 use workload::search::{QueueDepthLadder, Search};
 
-use super::{Ended, is_failed, rate, response_ns};
-use crate::load_point::{LoadPoint, RunSummary};
+use super::{Ended, is_failed, response_ns};
+use crate::curve::plateau::{self, Inconclusive, State};
+use crate::load_point::LoadPoint;
 
 /// Between two depths the curve is known well enough once it cannot leave its chord by more than
 /// this share of the largest rate.
@@ -21,9 +22,17 @@ const BEND_MIN: f64 = 0.02;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
     pub(super) depth: u32,
-    pub(super) rate: f64,
     response_ns: f64,
     failed: bool,
+    /// What is judged; `None` where nothing was measured.
+    judged: Option<plateau::Step>,
+}
+
+impl Step {
+    /// Operations per second.
+    pub(super) fn rate(&self) -> f64 {
+        self.judged.map_or(0.0, |step| step.rate.value)
+    }
 }
 
 /// The next run of the ladder, or why there is none.
@@ -39,17 +48,16 @@ pub(super) fn next(
 
 /// The closed load points, in the order in which they were measured.
 pub(super) fn steps(done: &[&LoadPoint]) -> Vec<Step> {
-    let closed = done.iter().filter(|point| point.merged.total.offered_rate.is_none());
-    closed.filter_map(|point| Some(step(point.queue_depth_total, point.runs.first()?))).collect()
-}
-
-fn step(depth: u64, run: &RunSummary) -> Step {
-    Step {
-        depth: u32::try_from(depth).unwrap_or(u32::MAX),
-        rate: rate(run),
-        response_ns: response_ns(run),
-        failed: is_failed(run),
-    }
+    let closed = |point: &&&LoadPoint| point.merged.total.offered_rate.is_none();
+    let closed: Vec<&LoadPoint> = done.iter().filter(closed).copied().collect();
+    let judged = plateau::steps(&closed);
+    let step = |(point, judged): (&&LoadPoint, Option<plateau::Step>)| Step {
+        depth: u32::try_from(point.queue_depth_total).unwrap_or(u32::MAX),
+        response_ns: point.runs.first().map_or(0.0, response_ns),
+        failed: point.runs.iter().any(is_failed),
+        judged,
+    };
+    closed.iter().zip(judged).map(step).collect()
 }
 
 fn next_depth(ladder: &QueueDepthLadder, workers: u32, steps: &[Step]) -> Result<u32, Ended> {
@@ -66,7 +74,12 @@ fn next_depth(ladder: &QueueDepthLadder, workers: u32, steps: &[Step]) -> Result
             ended = Ended::ResponseTime;
             break;
         }
-        if has_no_gain(ladder, &climbed) {
+        let judged: Vec<Option<plateau::Step>> = climbed.iter().map(|step| step.judged).collect();
+        let plateau = plateau::judge(&judged, None);
+        if let Some(again) = plateau.and_then(|plateau| unsettled(&plateau.state, &climbed)) {
+            return Ok(again);
+        }
+        if plateau.is_some_and(|plateau| plateau.is_reached()) || has_no_gain(ladder, &climbed) {
             ended = Ended::NoGain;
             break;
         }
@@ -78,13 +91,26 @@ fn next_depth(ladder: &QueueDepthLadder, workers: u32, steps: &[Step]) -> Result
     bend(steps, workers).ok_or(ended)
 }
 
+/// The depth on whose precision the judgement depends, while it may be measured again: a search
+/// must not end because one run was disturbed.
+fn unsettled(state: &State, climbed: &[Step]) -> Option<u32> {
+    let State::Inconclusive(Inconclusive::Precision(index) | Inconclusive::Stability(index)) =
+        state
+    else {
+        return None;
+    };
+    let step = climbed.get(*index)?;
+    let few = |judged: plateau::Step| judged.runs < plateau::RUNS_PER_POINT;
+    step.judged.is_some_and(few).then_some(step.depth)
+}
+
 /// Whether the last two steps each brought less than is worth a doubling.
 fn has_no_gain(ladder: &QueueDepthLadder, climbed: &[Step]) -> bool {
     let worth = 1.0 + f64::from(ladder.gain_min_permille) / 1000.0;
     let gained_little = |pair: &[Step]| {
         // The last step of a ladder may be less than a doubling.
         let doublings = (f64::from(pair[1].depth) / f64::from(pair[0].depth)).log2();
-        pair[1].rate < pair[0].rate * worth.powf(doublings)
+        pair[1].rate() < pair[0].rate() * worth.powf(doublings)
     };
     climbed.len() > 2 && climbed[climbed.len() - 3..].windows(2).all(gained_little)
 }
@@ -93,7 +119,7 @@ fn has_no_gain(ladder: &QueueDepthLadder, climbed: &[Step]) -> bool {
 /// well enough everywhere.
 fn bend(steps: &[Step], workers: u32) -> Option<u32> {
     let mut points: Vec<(f64, f64)> =
-        steps.iter().map(|step| (f64::from(step.depth), step.rate)).collect();
+        steps.iter().map(|step| (f64::from(step.depth), step.rate())).collect();
     points.push((0.0, 0.0));
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let largest = points.iter().map(|point| point.1).fold(0.0, f64::max);
@@ -134,13 +160,31 @@ fn places_between(from: f64, to: f64, workers: u32) -> Option<impl Fn(f64) -> u3
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::{Estimate, Method};
 
     const LADDER: QueueDepthLadder = QueueDepthLadder {
         queue_depth_max: 256,
+        step: 2,
         gain_min_permille: 50,
         response_time_max_ns: None,
         refine_max: 4,
     };
+
+    /// A depth with this rate, its relative half-width and its runs.
+    fn step(depth: u32, rate: f64, half: f64, runs: u32) -> Step {
+        let uncertainty = Some(half * rate);
+        let estimate = Estimate { value: rate, uncertainty, samples: 8.0, method: Method::Intervals };
+        let service_s = f64::from(depth) / rate;
+        let judged = plateau::Step {
+            load: f64::from(depth),
+            rate: estimate,
+            service_s,
+            schedule: plateau::Schedule::Closed,
+            runs,
+            agrees: true,
+        };
+        Step { depth, response_ns: service_s * 1e9, failed: false, judged: Some(judged) }
+    }
 
     /// Follows the ladder on a target of which rate and response time are known.
     fn climb(
@@ -153,9 +197,7 @@ mod tests {
             match next_depth(ladder, workers, &steps) {
                 Ok(depth) => {
                     assert!(steps.iter().all(|step| step.depth != depth), "{depth} twice");
-                    let rate = rate(depth);
-                    let response_ns = f64::from(depth) / rate * 1e9;
-                    steps.push(Step { depth, rate, response_ns, failed: false });
+                    steps.push(step(depth, rate(depth), 0.002, 1));
                 }
                 Err(ended) => return (steps.iter().map(|step| step.depth).collect(), ended),
             }
@@ -201,9 +243,29 @@ mod tests {
 
     #[test]
     fn a_failed_run_ends_everything() {
-        let good = Step { depth: 1, rate: 1000.0, response_ns: 1e6, failed: false };
+        let good = step(1, 1000.0, 0.002, 1);
         let failed = Step { depth: 2, failed: true, ..good };
         assert_eq!(next_depth(&LADDER, 1, &[good, failed]), Err(Ended::Failed));
+    }
+
+    #[test]
+    fn a_disturbed_depth_is_measured_again_before_it_ends_the_ladder() {
+        // Of 16,384 only 8,960 ± 60 % were seen at depth 16, after 16,000 at depth 8.
+        let calm = [(1, 2500.0), (2, 5000.0), (4, 10_000.0), (8, 16_000.0)];
+        let mut steps: Vec<Step> =
+            calm.into_iter().map(|(depth, rate)| step(depth, rate, 0.01, 1)).collect();
+        steps.push(step(16, 8960.0, 0.6, 1));
+        assert_eq!(next_depth(&LADDER, 1, &steps), Ok(16), "again");
+        steps[4] = step(16, 8960.0, 0.6, plateau::RUNS_PER_POINT);
+        assert_eq!(next_depth(&LADDER, 1, &steps), Ok(32), "not for ever");
+        steps[4] = step(16, 16_384.0, 0.01, 2);
+        assert_eq!(next_depth(&LADDER, 1, &steps), Ok(32), "flat for one doubling only");
+    }
+
+    #[test]
+    fn a_ladder_of_fourfold_steps_ends_as_soon_as_one_step_brings_nothing() {
+        let ladder = QueueDepthLadder { step: 4, refine_max: 0, ..LADDER };
+        assert_eq!(climb(&ladder, 1, limited), (vec![1, 4, 16, 64], Ended::NoGain));
     }
 
     #[test]

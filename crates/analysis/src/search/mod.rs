@@ -64,7 +64,7 @@ pub enum Ended {
     /// What limits the rate is known, or that nothing does.
     Explained,
     /// What limits the rate is not known, and nothing that may be changed would tell.
-    NotTold,
+    Inconclusive,
     /// A run failed.
     Failed,
     /// The largest number of runs was reached.
@@ -81,7 +81,7 @@ impl Ended {
             Ended::AllTried => "all_tried",
             Ended::Reached => "reached",
             Ended::Explained => "explained",
-            Ended::NotTold => "not_told",
+            Ended::Inconclusive => "inconclusive",
             Ended::Failed => "failed",
             Ended::RunsMax => "runs_max",
         }
@@ -96,7 +96,7 @@ impl Ended {
             Ended::AllTried => "everything that was asked for was tried",
             Ended::Reached => "the least concurrency that reaches the rate is known",
             Ended::Explained => "what limits the rate is known, or that nothing does",
-            Ended::NotTold => "nothing that may be changed here tells what limits the rate",
+            Ended::Inconclusive => "nothing that may be changed here tells what limits the rate",
             Ended::Failed => "a run failed",
             Ended::RunsMax => "it had as many runs as it may have",
         }

@@ -24,7 +24,7 @@ pub(super) fn next(
         Err(Ended::Failed) => return Err(Ended::Failed),
         Err(_) => {}
     }
-    let saturation = ladder::steps(done).iter().map(|step| step.rate).fold(0.0, f64::max);
+    let saturation = ladder::steps(done).iter().map(ladder::Step::rate).fold(0.0, f64::max);
     if saturation <= 0.0 {
         return Err(Ended::Failed);
     }

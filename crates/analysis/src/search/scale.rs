@@ -5,9 +5,10 @@ use workload::scale::Scale;
 use workload::search::Search;
 
 use super::{Ended, is_failed};
-use crate::bottleneck::explain::{self, May};
-use crate::bottleneck::{self, Known, Limit};
+use crate::curve;
 use crate::load_point::LoadPoint;
+use crate::verdict::explain::{self, May};
+use crate::verdict::{self, Answer, Known};
 
 /// The next scaling experiment, or why there is none.
 pub(super) fn next(search: &Search, scale: &Scale, done: &[&LoadPoint]) -> Result<Run, Ended> {
@@ -24,12 +25,17 @@ pub(super) fn next(search: &Search, scale: &Scale, done: &[&LoadPoint]) -> Resul
     let known = Known::before(&scale.known, &scale.target);
     let done: Vec<LoadPoint> = done.iter().map(|point| (*point).clone()).collect();
     let Some(run) = explain::next(&search.template, may, &done, &known) else {
-        let found = bottleneck::limits(&done, &known);
-        let told = found.first().is_some_and(|found| found.limit != Limit::Unknown);
-        return Err(if told { Ended::Explained } else { Ended::NotTold });
+        let outlines = curve::outlines(&done, verdict::certain(&known));
+        let verdicts = verdict::verdicts(&outlines, &done, &known, |_| false, |_| false);
+        let found = verdicts.first().map(|verdict| &verdict.answer);
+        return Err(match found {
+            Some(Answer::Limited { .. } | Answer::NotReached) => Ended::Explained,
+            Some(Answer::NotEnoughData(_)) | None => Ended::Inconclusive,
+        });
     };
-    // A run without a completed operation tells nothing, and would be asked for again.
-    match done.iter().any(|point| point.parameters == run.parameters) {
+    // A run without a completed operation tells nothing, and would be made again.
+    let measured = |point: &&LoadPoint| point.parameters == run.parameters;
+    match done.iter().find(measured).is_some_and(|point| point.rate_for_judgement().is_none()) {
         true => Err(Ended::Failed),
         false => Ok(run),
     }

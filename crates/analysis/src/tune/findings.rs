@@ -5,13 +5,14 @@ use workload::arrival::Arrival;
 use workload::plan::{Phases, Run, Stream, TargetSpec};
 use workload::reach::Reach;
 
-use crate::bottleneck::LimitFinding;
+use crate::curve::plateau::{Inconclusive, State};
 use crate::estimate::Estimate;
 use crate::load_point::LoadPoint;
 use crate::tune::arithmetic::Arithmetic;
-use crate::tune::limit::{LevelQuota, Stop, quotas, stop};
+use crate::tune::limit::{LevelQuota, quotas};
 use crate::tune::search::{Answer, Goal, Next, Point, next};
 use crate::tune::share::shares;
+use crate::verdict::{Limit, Verdict};
 
 /// A tuning, whole or as far as it came.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,9 +34,10 @@ pub struct TuneFindings {
     /// Every concurrency that was measured, ascending.
     pub tried: Vec<Tried>,
     /// The answer.
-    pub verdict: Verdict,
-    /// What stopped the rate; `None` where it is reached, or where it still rose.
-    pub stop: Option<Stop>,
+    pub outcome: Outcome,
+    /// The verdict on the curve that was measured on the way, as an index in `Findings::verdicts`:
+    /// what limits the rate. `None` where nothing was measured.
+    pub verdict: Option<usize>,
     /// What each service level would have to be given for the rate; empty where a throughput limit
     /// did not stop it.
     pub quotas: Vec<LevelQuota>,
@@ -92,13 +94,15 @@ pub struct Tried {
     pub response_ns: Estimate,
     /// How often it was measured.
     pub runs: u32,
+    /// Whether those runs agree with one another.
+    pub agrees: bool,
     /// The share of a processor that the busiest worker used, 0 to 1.
     pub worker_busy: Option<f64>,
 }
 
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Verdict {
+pub enum Outcome {
     /// The rate is reached with this concurrency and with no less.
     Reached {
         /// The least that reaches it.
@@ -124,26 +128,36 @@ pub enum Verdict {
         /// The largest concurrency that was tried.
         last: Tried,
     },
-    /// More is not allowed, and the rate still rose.
+    /// More concurrency is not allowed, and the rate still rose.
     Bounded {
         /// The largest concurrency that was tried.
         top: Tried,
+    },
+    /// The rate is not reached, and whether more concurrency would reach it is not known.
+    Inconclusive {
+        /// The largest concurrency that was tried.
+        top: Tried,
+        /// Why it is not known; the index is that of the verdict's load points.
+        why: Inconclusive,
     },
     /// The search did not come to its end.
     Unfinished,
 }
 
-impl Verdict {
+impl Outcome {
     /// The rate is reached, within the objective if there is one.
     pub const fn is_reached(&self) -> bool {
-        matches!(self, Verdict::Reached { .. })
+        matches!(self, Outcome::Reached { .. })
     }
 
     /// The least concurrency that reaches the rate, if it was found.
     pub const fn enough(&self) -> Option<Tried> {
         match self {
-            Verdict::Reached { enough, .. } | Verdict::TooSlow { enough, .. } => Some(*enough),
-            Verdict::Saturated { .. } | Verdict::Bounded { .. } | Verdict::Unfinished => None,
+            Outcome::Reached { enough, .. } | Outcome::TooSlow { enough, .. } => Some(*enough),
+            Outcome::Saturated { .. }
+            | Outcome::Bounded { .. }
+            | Outcome::Inconclusive { .. }
+            | Outcome::Unfinished => None,
         }
     }
 }
@@ -206,7 +220,7 @@ pub fn findings(
     reach: &Reach,
     template: &Run,
     load_points: &[LoadPoint],
-    limits: &[LimitFinding],
+    verdicts: &[Verdict],
     of_tuning: impl Fn(&LoadPoint) -> bool,
 ) -> Option<TuneFindings> {
     let stream = template.streams.first()?;
@@ -222,17 +236,19 @@ pub fn findings(
     let floor = tried.first().filter(|tried| tried.outstanding == 1);
     let objective = reach.response_time_max_ns.map(|ns| ns as f64);
     let within = |tried: &&Tried| objective.is_some_and(|most| tried.response_ns.value <= most);
-    let verdict = verdict(&goal, &tried, held.as_ref(), objective);
-    let settings = verdict.enough().map(|enough| settings(reach, template, &goal, &enough));
-    let stopped = match verdict {
-        Verdict::Saturated { top, .. } => Some(stop(target, &top, limits)),
-        _ => None,
+    let of_tried = |tried: &Tried| {
+        verdicts.iter().position(|verdict| verdict.load_points.contains(&tried.load_point))
     };
+    let verdict = tried.last().and_then(of_tried);
+    let state = verdict.map(|index| verdicts[index].plateau.state);
+    let outcome = outcome(&goal, &tried, held.as_ref(), objective, state);
+    let settings = outcome.enough().map(|enough| settings(reach, template, &goal, &enough));
     let wanted_bytes_per_s = reach.wanted.bytes_per_s(transfer_bytes);
-    let limited = matches!(stopped, Some(Stop::ThroughputLimit { .. }));
+    let named = verdict.map_or(&[][..], |index| verdicts[index].named());
+    let limited = matches!(outcome, Outcome::Saturated { .. })
+        && named.first() == Some(&Limit::VolumeThroughput);
     Some(TuneFindings {
         quotas: if limited { quotas(wanted_bytes_per_s) } else { Vec::new() },
-        stop: stopped,
         settings,
         target: target.clone(),
         reach: *reach,
@@ -242,6 +258,7 @@ pub fn findings(
         least_ops_per_s: goal.least(),
         arithmetic: floor
             .map(|floor| Arithmetic::new(reach.wanted, transfer_bytes, floor.response_ns.value)),
+        outcome,
         verdict,
         best_within_objective: tried
             .iter()
@@ -261,14 +278,30 @@ fn goal(reach: &Reach, stream: &Stream) -> Goal {
     }
 }
 
-fn verdict(goal: &Goal, tried: &[Tried], held: Option<&Tried>, objective: Option<f64>) -> Verdict {
+/// What the search found, told by the verdict on its curve: whether the rate has stopped rising is
+/// judged once.
+fn outcome(
+    goal: &Goal,
+    tried: &[Tried],
+    held: Option<&Tried>,
+    objective: Option<f64>,
+    state: Option<State>,
+) -> Outcome {
     let of = |outstanding: u64| tried.iter().find(|t| t.outstanding == outstanding).copied();
+    let not_reached = |top: u64| {
+        let (top, last) = of(top).zip(tried.last().copied())?;
+        Some(match state? {
+            State::Reached(_) => Outcome::Saturated { top, last },
+            State::NotReached => Outcome::Bounded { top: last },
+            State::Inconclusive(why) => Outcome::Inconclusive { top: last, why },
+        })
+    };
     let found = match next(goal, &points(tried)) {
         Next::Measure { .. } => None,
         Next::Done(Answer::Reached { enough, too_little }) => of(enough).map(|enough| {
             let response_ns = held.unwrap_or(&enough).response_ns.value;
             match objective.is_some_and(|most| response_ns > most) {
-                true => Verdict::TooSlow { enough, response_ns },
+                true => Outcome::TooSlow { enough, response_ns },
                 false => {
                     let too_little = too_little.and_then(of);
                     let open = |tried: &Tried| {
@@ -276,16 +309,13 @@ fn verdict(goal: &Goal, tried: &[Tried], held: Option<&Tried>, objective: Option
                         tried.rate.uncertainty.is_some_and(|half| distance < half)
                     };
                     let open = open(&enough) || too_little.as_ref().is_some_and(open);
-                    Verdict::Reached { enough, too_little, open }
+                    Outcome::Reached { enough, too_little, open }
                 }
             }
         }),
-        Next::Done(Answer::Saturated { top }) => {
-            of(top).zip(tried.last().copied()).map(|(top, last)| Verdict::Saturated { top, last })
-        }
-        Next::Done(Answer::Bounded { top }) => of(top).map(|top| Verdict::Bounded { top }),
+        Next::Done(Answer::Saturated { top } | Answer::Bounded { top }) => not_reached(top),
     };
-    found.unwrap_or(Verdict::Unfinished)
+    found.unwrap_or(Outcome::Unfinished)
 }
 
 fn settings(reach: &Reach, template: &Run, goal: &Goal, enough: &Tried) -> Settings {
@@ -339,6 +369,7 @@ fn tried(load_point: usize, point: &LoadPoint) -> Option<Tried> {
         throughput: total.data.throughput?,
         response_ns: total.data.response.mean_ns?,
         runs: point.runs.iter().filter(|run| run.summary.intervals > 0).count() as u32,
+        agrees: point.rate_for_judgement().is_none_or(|(_, _, agrees)| agrees),
         worker_busy: total.worker_busy_max.map(|busy| busy.value),
     })
 }
@@ -349,6 +380,7 @@ fn points(tried: &[Tried]) -> Vec<Point> {
         rate: tried.rate,
         response_ns: tried.response_ns.value,
         runs: tried.runs,
+        agrees: tried.agrees,
     };
     tried.iter().map(point).collect()
 }

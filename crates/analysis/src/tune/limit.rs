@@ -1,50 +1,9 @@
-//! What stops a rate from rising, as far as a tuning alone can tell it, and what would not.
+//! What each service level would have to be given for a rate.
 
 use cloud::catalog::Catalog;
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use units::Bytes;
-use workload::plan::{EmulatedVolume, TargetSpec};
-
-use crate::bottleneck::{Limit, LimitFinding};
-use crate::tune::findings::Tried;
-
-/// A saturation this near to a known limit is that limit, as a share of it.
-const NEAR: f64 = 0.05;
-/// From this share of a processor on, a worker has no more to give.
-const BUSY: f64 = 0.90;
-
-/// What stopped the rate.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Stop {
-    /// The throughput limit of a volume whose settings are known.
-    ThroughputLimit {
-        /// The limit, in bytes per second.
-        bytes_per_s: f64,
-        /// The service level, as the service calls it.
-        level: String,
-        /// Its quota, in bytes.
-        quota_bytes: u64,
-    },
-    /// The generator: a worker used all of its processor.
-    Generator {
-        /// The share that it used, 0 to 1.
-        busy: f64,
-    },
-    /// The null target: nothing but the generator was measured.
-    Ceiling,
-    /// What the attribution of limits found; the finding as a place in `Findings::limits`.
-    Attributed {
-        /// The finding.
-        finding: usize,
-        /// What it says.
-        limit: Limit,
-        /// Its probability, 0 to 1.
-        confidence: f64,
-    },
-    /// Not told by these figures.
-    Unknown,
-}
 
 /// What a service level would have to be given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,42 +15,6 @@ pub struct LevelQuota {
     pub quota_bytes: Option<u64>,
     /// The most throughput of a regular volume at this level, in bytes per second.
     pub ceiling_bytes_per_s: Option<u64>,
-}
-
-/// What stopped a rate that saturated at `top`. What is set and what is seen directly goes before
-/// what is concluded.
-pub(super) fn stop(target: &TargetSpec, top: &Tried, limits: &[LimitFinding]) -> Stop {
-    let attributed = limits.iter().position(|limit| limit.load_points.contains(&top.load_point));
-    match directly(target, top.throughput.value, top.worker_busy) {
-        Stop::Unknown => attributed.map_or(Stop::Unknown, |finding| {
-            let LimitFinding { limit, confidence, .. } = limits[finding];
-            match limit {
-                Limit::Unknown | Limit::NotReached => Stop::Unknown,
-                limit => Stop::Attributed { finding, limit, confidence },
-            }
-        }),
-        stop => stop,
-    }
-}
-
-fn directly(target: &TargetSpec, bytes_per_s: f64, worker_busy: Option<f64>) -> Stop {
-    match (target, worker_busy) {
-        (TargetSpec::Null, _) => Stop::Ceiling,
-        (TargetSpec::Emulated { volume, .. }, _) if is_at_limit(volume, bytes_per_s) => {
-            Stop::ThroughputLimit {
-                bytes_per_s: volume.throughput_limit_bytes_per_s as f64,
-                level: volume.service_level.clone(),
-                quota_bytes: volume.quota_bytes,
-            }
-        }
-        (_, Some(busy)) if busy >= BUSY => Stop::Generator { busy },
-        _ => Stop::Unknown,
-    }
-}
-
-fn is_at_limit(volume: &EmulatedVolume, bytes_per_s: f64) -> bool {
-    let limit = volume.throughput_limit_bytes_per_s as f64;
-    limit > 0.0 && (bytes_per_s - limit).abs() <= NEAR * limit
 }
 
 /// For each service level that gives throughput by quota, the least quota that gives
@@ -146,23 +69,5 @@ mod tests {
         let quotas = quotas(5000.0 * 1_048_576.0);
         assert!(quotas.iter().all(|quota| quota.quota_bytes.is_none()), "{quotas:?}");
         assert!(most_bytes_per_s() >= 12_800 << 20);
-    }
-
-    #[test]
-    fn a_limit_is_named_only_where_it_was_met() {
-        let volume = EmulatedVolume {
-            service_level: "Ultra".to_owned(),
-            quota_bytes: 1 << 40,
-            throughput_limit_bytes_per_s: 128 << 20,
-            read_delay_ns: 400_000,
-            write_delay_ns: 300_000,
-            memory_bytes: 1 << 30,
-        };
-        let target = TargetSpec::Emulated { volume, connections: None, options: String::new() };
-        let at = |mib: f64, busy| directly(&target, mib * 1_048_576.0, busy);
-        assert!(matches!(at(127.0, Some(0.99)), Stop::ThroughputLimit { .. }));
-        assert_eq!(at(90.0, Some(0.99)), Stop::Generator { busy: 0.99 });
-        assert_eq!(at(90.0, Some(0.3)), Stop::Unknown);
-        assert_eq!(directly(&TargetSpec::Null, 1.0, None), Stop::Ceiling);
     }
 }

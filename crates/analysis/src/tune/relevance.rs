@@ -7,7 +7,7 @@
 
 use metrics::warning::{Figure, Warning};
 
-use super::findings::{TuneFindings, Verdict};
+use super::findings::{Outcome, TuneFindings};
 use crate::warnings::Sighting;
 
 /// Whether who reads the answer must know of it.
@@ -39,13 +39,13 @@ pub(crate) fn is_relevant(tune: &TuneFindings, sighting: &Sighting) -> bool {
 /// Whether the answer rests on a load point: it is named, or the arithmetic begins with it.
 fn rests_on(tune: &TuneFindings, load_point: usize) -> bool {
     let alone = tune.tried.iter().find(|tried| tried.outstanding == 1);
-    let named = match &tune.verdict {
-        Verdict::Reached { enough, too_little, .. } => vec![Some(*enough), *too_little],
-        Verdict::TooSlow { enough, .. } => vec![Some(*enough)],
-        Verdict::Saturated { top, last } => vec![Some(*top), Some(*last)],
-        Verdict::Bounded { top } => vec![Some(*top)],
+    let named = match &tune.outcome {
+        Outcome::Reached { enough, too_little, .. } => vec![Some(*enough), *too_little],
+        Outcome::TooSlow { enough, .. } => vec![Some(*enough)],
+        Outcome::Saturated { top, last } => vec![Some(*top), Some(*last)],
+        Outcome::Bounded { top } | Outcome::Inconclusive { top, .. } => vec![Some(*top)],
         // Nothing is known to be left out.
-        Verdict::Unfinished => return true,
+        Outcome::Unfinished => return true,
     };
     let mut named = named.into_iter().flatten().chain(alone.copied());
     named.any(|tried| tried.load_point == load_point)

@@ -9,21 +9,19 @@
 //! interpolation, then by halving.
 //!
 //! It ends where two neighbouring numbers have been measured of which one is enough and the other
-//! is not; or where the rate stops rising below what is wanted. A point that noise has not settled
-//! is measured again where the answer hangs on it, [`RUNS_PER_POINT`] times in all, and then taken
-//! as it is. So no point is asked for twice without need, and the search ends: the distance between
+//! is not; or where the rate has stopped rising below what is wanted, as [`plateau`] judges it. A
+//! point that noise has not settled is measured again where the answer depends on it,
+//! [`RUNS_PER_POINT`] times in all, and then taken as it is. So no point is asked for twice without need, and the search ends: the distance between
 //! too little and enough shrinks with each new point.
 
+use crate::curve::plateau::{self, Inconclusive, Plateau, RUNS_PER_POINT, Schedule, State, Step};
 use crate::estimate::Estimate;
 use crate::tune::arithmetic::whole;
 
-/// A point on which the answer hangs is measured at most so often.
-pub const RUNS_PER_POINT: u32 = 3;
-/// Half as much again may bring so little more, as a share, and the rate is taken to rise no
-/// longer. (Of a rate that still grows with the concurrency it would bring 50 %.)
-pub const GAIN_MIN: f64 = 0.02;
-/// Two points tell whether the rate still rises where one has at least so many times the other's
-/// concurrency.
+/// A gain of less than this share of the rate is none.
+const GAIN_MIN: f64 = 0.02;
+/// From the fourth correction on the concurrency grows by at least this factor; gains are compared
+/// over steps of it.
 const GROWTH: f64 = 1.5;
 /// The floor, the prediction and so many corrections by Little's law alone.
 const CORRECTIONS: usize = 4;
@@ -62,6 +60,21 @@ pub struct Point {
     pub response_ns: f64,
     /// How often it was measured.
     pub runs: u32,
+    /// Whether its runs agree with one another.
+    pub agrees: bool,
+}
+
+impl Point {
+    fn step(&self) -> Step {
+        Step {
+            load: self.outstanding as f64,
+            rate: self.rate,
+            service_s: self.response_ns / 1e9,
+            schedule: Schedule::Closed,
+            runs: self.runs,
+            agrees: self.agrees,
+        }
+    }
 }
 
 /// What is to be done next.
@@ -91,7 +104,8 @@ pub enum Answer {
         /// The concurrency with the highest rate.
         top: u64,
     },
-    /// The rate still rises with the concurrency, of which no more is allowed.
+    /// The rate is not reached, has not stopped rising as far as is known, and no more concurrency
+    /// is allowed.
     Bounded {
         /// The largest concurrency that was measured.
         top: u64,
@@ -170,17 +184,24 @@ impl Known<'_> {
     /// Nothing is enough yet: more, unless it is known that more does not help.
     fn above(&self) -> Next {
         let top = self.points[self.points.len() - 1];
-        let best = self.best();
-        if self.points.len() > 1 && !self.rises_over(GROWTH, &top) {
-            if let Some(outstanding) = self.around(best) {
-                return Next::Measure { outstanding };
+        if let Some(plateau) = self.plateau() {
+            if let Some(index) = self.imprecise(&plateau) {
+                return Next::Measure { outstanding: self.points[index].outstanding };
             }
-            let best = &self.points[best];
-            if self.unsettled(best) {
-                return Next::Measure { outstanding: best.outstanding };
-            }
-            if !self.could_reach(best, &top) || !self.rises_over(GROWTH * GROWTH, &top) {
-                return Next::Done(Answer::Saturated { top: best.outstanding });
+            let fell = matches!(plateau.state, State::Inconclusive(Inconclusive::Stability(_)));
+            if plateau.is_reached() || fell {
+                let best = self.best();
+                if let Some(outstanding) = self.around(best) {
+                    return Next::Measure { outstanding };
+                }
+                let best = &self.points[best];
+                // A peak from which the rate falls far is confirmed before it is believed.
+                if self.unsettled(best) || fell && best.runs < RUNS_PER_POINT {
+                    return Next::Measure { outstanding: best.outstanding };
+                }
+                if !self.could_reach(best, &top) {
+                    return Next::Done(Answer::Saturated { top: best.outstanding });
+                }
             }
         }
         if top.outstanding >= self.goal.outstanding_max {
@@ -195,16 +216,32 @@ impl Known<'_> {
         Next::Measure { outstanding: outstanding.min(self.goal.outstanding_max) }
     }
 
-    /// No more is allowed than was measured. Whether the rate would still rise is known only with
-    /// a point well below.
+    fn plateau(&self) -> Option<Plateau> {
+        let steps: Vec<Option<Step>> = self.points.iter().map(|point| Some(point.step())).collect();
+        plateau::judge(&steps, None)
+    }
+
+    /// The point whose precision keeps the judgement open, while it may be measured again.
+    fn imprecise(&self, plateau: &Plateau) -> Option<usize> {
+        let State::Inconclusive(
+            Inconclusive::Precision(index) | Inconclusive::Stability(index),
+        ) = plateau.state
+        else {
+            return None;
+        };
+        Some(index).filter(|index| self.points[*index].step().wants_another_run())
+    }
+
+    /// No more is allowed than was measured. Whether the rate would still rise is known only with a
+    /// point two doublings below.
     fn at_most(&self, top: &Point) -> Next {
         if self.unsettled(top) {
             return Next::Measure { outstanding: top.outstanding };
         }
-        let compared = self.compared_with(GROWTH, top).map_or(0, |point| point.outstanding);
-        let half = top.outstanding / 2;
-        if half > compared && compared < top.outstanding / 4 {
-            return Next::Measure { outstanding: half };
+        let quarter = top.outstanding / 4;
+        let compared = self.compared_with(4.0, top).map_or(0, |point| point.outstanding);
+        if quarter > compared && compared < top.outstanding / 8 {
+            return Next::Measure { outstanding: quarter };
         }
         Next::Done(Answer::Bounded { top: top.outstanding })
     }
@@ -222,14 +259,6 @@ impl Known<'_> {
     fn compared_with(&self, growth: f64, top: &Point) -> Option<&Point> {
         let far = |point: &&Point| point.outstanding as f64 * growth <= top.outstanding as f64;
         self.points.iter().rev().find(far)
-    }
-
-    /// Whether `growth` times the concurrency, or more, still brought more than noise and
-    /// [`GAIN_MIN`]. Where nothing is known from far enough below, it may.
-    fn rises_over(&self, growth: f64, top: &Point) -> bool {
-        let Some(below) = self.compared_with(growth, top) else { return true };
-        let noise = uncertainty(top).hypot(uncertainty(below));
-        gain(below, top) > noise.max(GAIN_MIN * below.rate.value)
     }
 
     /// Whether the best is so near to the goal that what little more there may be could carry it

@@ -312,7 +312,7 @@ fn verdict(
         Ok(run_record::Outcome::Done) => {
             if let Some(tune) = &findings.tune {
                 // That a rate was too much for a queue depth is what a tuning is to find out.
-                return match tune.verdict.is_reached() {
+                return match tune.outcome.is_reached() {
                     true => (Verdict::Done, Ok(Exit::Done)),
                     false => (Verdict::NotReached, Ok(Exit::Negative)),
                 };

@@ -1,14 +1,15 @@
 //! What is known or said beside the points of a curve: the limit that bounds it, its knee, and the
 //! fitted model. Each was found by analysis; here it gets its place.
 
-use analysis::bottleneck::{Limit, LimitFinding};
 use analysis::curve::CurvePoint;
 use analysis::curve::knee::{Knee, KneeMethod};
 use analysis::fit::line::{FitLine, FitPoint};
+use analysis::verdict::{Answer, Limit, Verdict};
 
 use super::{BYTES_PER_MIB, Shown, level, loads};
 use crate::chart::{Mark, Point, Series, Shape, Stroke};
 use crate::number::{half_width, mib, plain, probability};
+use crate::verdict::one_of;
 
 /// Ceilings that differ by less than this share are one line.
 const SAME: f64 = 0.03;
@@ -24,13 +25,11 @@ pub(super) enum Unit {
     MibPerSecond,
 }
 
-/// What limits a curve, where that is known and the curve is flat there.
-fn limit_of<'a>(one: &Shown<'a>) -> Option<&'a LimitFinding> {
+/// The verdict on a curve, where it names what limits it.
+fn limit_of<'a>(one: &Shown<'a>) -> Option<&'a Verdict> {
     let most = one.curve.points.get(one.curve.most?)?.load_point;
-    let mut limits = one.findings.limits.iter();
-    let found = limits.find(|found| found.load_points.contains(&most))?;
-    let named = !matches!(found.limit, Limit::Unknown | Limit::NotReached);
-    (named && found.ceiling_ops_per_s.is_some()).then_some(found)
+    let verdict = one.findings.verdict_of(most)?;
+    (!verdict.is_evidence && !verdict.named().is_empty()).then_some(verdict)
 }
 
 /// A line across for each limit that was found, and its words for the caption. `configured` is a
@@ -40,44 +39,43 @@ pub(super) fn ceilings(
     unit: Unit,
     configured: Option<Limit>,
 ) -> (Vec<Series>, String) {
-    let mut lines: Vec<(Limit, f64, String)> = Vec::new();
-    for found in shown.iter().filter_map(limit_of).filter(|f| Some(f.limit) != configured) {
-        let ceiling = match unit {
-            Unit::OpsPerSecond => found.ceiling_ops_per_s,
-            Unit::MibPerSecond => found.ceiling_bytes_per_s,
-        };
-        let Some(ceiling) = ceiling else { continue };
+    let mut lines: Vec<(&[Limit], f64, String)> = Vec::new();
+    let found = shown.iter().filter_map(limit_of);
+    for verdict in found.filter(|verdict| verdict.named().first() != configured.as_ref()) {
+        let Answer::Limited { by, probability: stated } = &verdict.answer else { continue };
+        let level = verdict.plateau.level;
+        let bytes_per_op = verdict.bytes_per_op();
         let (y, printed) = match unit {
-            Unit::OpsPerSecond => (ceiling.value, format!("{} ops/s", plain(ceiling.value))),
+            Unit::OpsPerSecond => (level.value, format!("{} ops/s", plain(level.value))),
             Unit::MibPerSecond => {
-                (ceiling.value / BYTES_PER_MIB, format!("{} MiB/s", mib(ceiling.value)))
+                let bytes = level.value * bytes_per_op;
+                (bytes / BYTES_PER_MIB, format!("{} MiB/s", mib(bytes)))
             }
         };
-        let same = |(limit, other, _): &(Limit, f64, String)| {
-            *limit == found.limit && (other - y).abs() <= SAME * y
+        let same = |(limits, other, _): &(&[Limit], f64, String)| {
+            *limits == by.as_slice() && (other - y).abs() <= SAME * y
         };
         if lines.len() < LINES_MAX && !lines.iter().any(same) {
             let plus_minus =
-                ceiling.relative().map_or(String::new(), |half| format!(" ± {}", half_width(half)));
-            let sure = probability(found.confidence);
-            let words = format!("{}, {printed}{plus_minus}, {sure} sure", found.limit.name());
-            lines.push((found.limit, y, words));
+                level.relative().map_or(String::new(), |half| format!(" ± {}", half_width(half)));
+            let words =
+                format!("{}, {printed}{plus_minus}, {} sure", one_of(by), probability(*stated));
+            lines.push((by, y, words));
         }
     }
     if lines.is_empty() {
         return (Vec::new(), String::new());
     }
     let words: Vec<&str> = lines.iter().map(|(_, _, words)| words.as_str()).collect();
-    let said = format!(" Dotted: where it is flat, by what limits it: {}.", words.join("; "));
-    let series = lines.iter().map(|(limit, y, _)| level(shown, limit.name(), *y));
+    let said = format!(" Dotted: where throughput is flat, and what limits it: {}.", words.join("; "));
+    let series = lines.iter().map(|(limits, y, _)| level(shown, &one_of(limits), *y));
     (series.collect(), said)
 }
 
 /// Where the only curve ends on an axis of rates: at what limits it, or at saturation.
 pub(super) fn end_of_rates(one: &Shown<'_>) -> Vec<Mark> {
-    let limit = limit_of(one).and_then(|found| {
-        Some(Mark { name: found.limit.name().to_owned(), x: found.ceiling_ops_per_s?.value })
-    });
+    let limit = limit_of(one)
+        .map(|verdict| Mark { name: one_of(verdict.named()), x: verdict.plateau.level.value });
     limit.or_else(|| loads::saturation(one)).into_iter().collect()
 }
 

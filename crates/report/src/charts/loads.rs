@@ -1,12 +1,11 @@
 //! Charts of what was raised: queue depth, offered rate, workers, connections, hosts.
 
-use analysis::bottleneck::Limit;
 use analysis::curve::CurvePoint;
 use analysis::curve::knee::KneeMethod;
 use analysis::curve::sample::Load;
-use analysis::curve::saturation::Reached;
 use analysis::emulated::EmulatedFindings;
 use analysis::fit::line::FitPoint;
+use analysis::verdict::Limit;
 
 use super::limits::{Unit, ceilings, end_of_rates, fits, knees};
 use super::{BYTES_PER_MIB, NS_PER_MS, NS_PER_US, Shown, axis, file_name, level, line, names};
@@ -251,9 +250,8 @@ fn response_by_rate(shown: &[Shown<'_>], name: &str) -> Chart {
 
 /// Saturation, where it was reached.
 pub(super) fn saturation(one: &Shown<'_>) -> Option<Mark> {
-    let saturation = one.curve.saturation.as_ref().ok()?;
-    let mark = || Mark { name: "saturation".to_owned(), x: saturation.rate.value };
-    (saturation.reached == Reached::Yes).then(mark)
+    let plateau = one.curve.plateau.as_ref().ok().filter(|plateau| plateau.is_reached())?;
+    Some(Mark { name: "saturation".to_owned(), x: plateau.level.value })
 }
 
 /// The knees of the only curve, by their methods: with several, marks could not be told apart.

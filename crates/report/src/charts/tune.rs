@@ -43,7 +43,7 @@ pub(super) fn tune(found: &TuneFindings) -> Option<Chart> {
             plain(arithmetic.outstanding)
         ));
     }
-    if let Some(enough) = found.verdict.enough() {
+    if let Some(enough) = found.outcome.enough() {
         let points = vec![Point::at(enough.outstanding as f64, Some(enough.rate.value))];
         series.push(Series {
             name: "least that is enough".to_owned(),

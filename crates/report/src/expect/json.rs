@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use analysis::verdict::{Answer, Verdict};
 use cloud::figure::Value;
 use predict::expect::Near;
 use serde::Serialize;
@@ -72,7 +73,7 @@ struct MeasuredJson<'a> {
     id: &'a str,
     variant: &'a str,
     ops_per_s: f64,
-    limited_by: Option<&'static str>,
+    limited_by: Vec<&'static str>,
     limited_by_probability: Option<f64>,
     apart: &'a [String],
 }
@@ -128,8 +129,11 @@ pub(crate) fn expectation(of: &Expectation) -> ExpectationJson<'_> {
             id: &measured.id,
             variant: &measured.variant,
             ops_per_s: exported(measured.ops_per_s),
-            limited_by: measured.limited_by.map(|(limit, _)| limit),
-            limited_by_probability: measured.limited_by.map(|(_, sure)| exported(sure)),
+            limited_by: measured.verdict.iter().flat_map(Verdict::named).map(|l| l.code()).collect(),
+            limited_by_probability: measured.verdict.as_ref().and_then(|own| match &own.answer {
+                Answer::Limited { probability, .. } => Some(exported(*probability)),
+                _ => None,
+            }),
             apart: &measured.apart,
         }),
         figures: of.near.iter().map(|one| near(one, of)).collect(),

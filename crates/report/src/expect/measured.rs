@@ -4,8 +4,9 @@
 use predict::expect::{Beside, Near, Step};
 
 use super::{Expectation, Measured, published};
-use crate::number::{percent, probability};
+use crate::number::percent;
 use crate::predict::whole;
+use crate::verdict::headline;
 
 /// What is left of a rate when the differences are taken out may be off by this share and means
 /// nothing: `docs/method.md`, section Expectations.
@@ -16,10 +17,7 @@ pub(super) fn paragraphs(of: &Expectation, measured: &Measured) -> Vec<String> {
     let mut all = vec![reached(of, measured)];
     all.extend(nearest(of, measured).map(|(near, beside)| explained(of, near, beside)));
     let mut more: Vec<String> = measured.apart.clone();
-    if let Some((limit, confidence)) = measured.limited_by {
-        let sure = probability(confidence);
-        more.push(format!("What limits the run, by itself: {limit} ({sure})."));
-    }
+    more.extend(measured.verdict.iter().map(|own| format!("The run itself: {}", headline(own))));
     if !more.is_empty() {
         all.push(more.join(" "));
     }

@@ -5,6 +5,7 @@ pub mod json;
 mod measured;
 pub mod published;
 
+use analysis::verdict::Verdict;
 use cloud::figure::{Figure, Value};
 use cloud::reason::Reason;
 use predict::Curve;
@@ -42,8 +43,8 @@ pub struct Measured {
     pub variant: String,
     /// Operations per second.
     pub ops_per_s: f64,
-    /// What limited it, in words, with its probability.
-    pub limited_by: Option<(&'static str, f64)>,
+    /// The verdict on the curve that it belongs to.
+    pub verdict: Option<Verdict>,
     /// What sets it apart from what any figure is of, in whole sentences: a cache that answered, a
     /// rate that was not more than was asked for.
     pub apart: Vec<String>,

@@ -5,13 +5,14 @@
 
 use analysis::curve::floor::Floor;
 use analysis::curve::knee::{Knee, Knees};
-use analysis::curve::saturation::Saturation;
+use analysis::curve::plateau::Plateau;
 use analysis::curve::{Curve, CurvePoint, Missing};
 use analysis::fit::{Fit, Fits, FittedParameter};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::estimate::estimate;
+use super::verdicts::{growth, saturation_name};
 use crate::number::exported;
 
 #[derive(Serialize)]
@@ -49,7 +50,7 @@ pub(super) fn curve(curve: &Curve) -> CurveJson<'_> {
         load: curve.load.name(),
         saturation_point: curve.most,
         floor: or_missing(&curve.floor, floor),
-        saturation: or_missing(&curve.saturation, saturation),
+        saturation: or_missing(&curve.plateau, |plateau| saturation(curve, plateau)),
         knees: or_missing(&curve.knees, knees),
         fitted: or_missing(&curve.fits, |fits| fitted(curve, fits)),
         little_worst_point: curve.little_worst,
@@ -82,17 +83,19 @@ fn floor(floor: &Floor) -> Value {
         "service_p50_ns": floor.service_p50_ns,
         "service_min_ns": floor.service_min_ns,
         "connections": floor.connections,
+        "is_pace_of_a_limit": floor.is_pace,
     })
 }
 
-fn saturation(saturation: &Saturation) -> Value {
+fn saturation(curve: &Curve, plateau: &Plateau) -> Value {
     json!({
-        "point": saturation.point,
-        "load": exported(saturation.load),
-        "achieved_rate_ops_per_sec": estimate(saturation.rate),
-        "reached": saturation.reached.name(),
-        "last_doubling_gain_fraction": saturation.last_doubling.map(estimate),
-        "falls_fraction": saturation.falls.map(exported),
+        "point": plateau.top,
+        "load": curve.points.get(plateau.top).and_then(|p| p.sample).map(|s| exported(s.load)),
+        "achieved_rate_ops_per_sec": estimate(plateau.level),
+        "reached": saturation_name(plateau.state),
+        "from_point": plateau.from,
+        "growth": plateau.growth.map(growth),
+        "falls_fraction": plateau.falls.map(exported),
     })
 }
 
@@ -102,11 +105,13 @@ fn knees(knees: &Knees) -> Value {
         .into_iter()
         .map(|(method, found)| (method.name().to_owned(), or_missing(found, knee)))
         .collect();
-    let objective = json!({
-        "response_mean_ns": exported(knees.objective.response_s * 1e9),
-        "origin": knees.objective.origin.name(),
+    let objective = knees.objective.map(|objective| {
+        json!({
+            "response_mean_ns": exported(objective.response_s * 1e9),
+            "origin": objective.origin.name(),
+        })
     });
-    all.insert("objective".to_owned(), objective);
+    all.insert("objective".to_owned(), json!(objective));
     let disagreement = knees.disagreement.map(|apart| {
         json!({
             "lowest": apart.lowest.name(),

@@ -8,7 +8,6 @@
 mod curve;
 mod emulated;
 pub(crate) mod estimate;
-mod limits;
 mod load_point;
 mod operations;
 mod overview;
@@ -18,6 +17,7 @@ mod series;
 mod steadiness;
 mod summary;
 mod tune;
+pub(crate) mod verdicts;
 mod warning;
 mod wire;
 

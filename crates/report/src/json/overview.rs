@@ -6,6 +6,7 @@ use analysis::summary::{Bend, CurveSummary};
 use serde_json::{Value, json};
 
 use super::estimate::estimate;
+use super::verdicts::saturation_name;
 use crate::number::exported;
 
 /// The summary; nothing where nothing was measured.
@@ -19,22 +20,25 @@ pub(super) fn summary(findings: &Findings) -> Option<Value> {
     };
     (!summary.curves.is_empty()).then(|| {
         json!({
-            "curves": summary.curves.iter().map(curve).collect::<Vec<_>>(),
+            "curves": summary.curves.iter().map(|one| curve(findings, one)).collect::<Vec<_>>(),
             "curves_left_out": summary.curves_left_out,
             "doubts": summary.doubts.iter().map(doubt).collect::<Vec<_>>(),
         })
     })
 }
 
-fn curve(one: &CurveSummary) -> Value {
+fn curve(findings: &Findings, one: &CurveSummary) -> Value {
+    let curve = &findings.curves[one.curve];
+    let latency_ns = curve.floor.as_ref().ok().and_then(|floor| floor.latency_ns());
+    let state = curve.plateau.as_ref().ok().map(|plateau| plateau.state);
     json!({
         "curve": one.curve,
         "most_point": one.most,
         "rate_ops_per_sec": estimate(one.rate),
         "throughput_bytes_per_sec": one.throughput.map(estimate),
         "response_mean_ns": one.response_mean_ns.map(estimate),
-        "floor_ns": one.floor_ns.map(estimate),
-        "saturation": one.reached.map(|reached| reached.name()),
+        "floor_ns": latency_ns.map(estimate),
+        "saturation": state.map(saturation_name),
         "bend": one.bend.map(bend),
     })
 }

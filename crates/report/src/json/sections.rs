@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::expect::json::published;
 use crate::record::Record;
 
-use super::{emulated, limits, overview, searches, steadiness, tune, wire};
+use super::{emulated, overview, searches, steadiness, tune, verdicts, wire};
 
 /// The fields, by name, in the order of the names.
 pub(super) fn of(record: Record<'_>) -> Map<String, Value> {
@@ -19,10 +19,10 @@ pub(super) fn of(record: Record<'_>) -> Map<String, Value> {
         ("mixes", searches::mixes(findings)),
         ("searches", searches::searches(findings)),
         ("steadiness", steadiness::steadiness(findings)),
-        ("limits", limits::limits(&findings.limits)),
         ("published", record.published.map(published)),
         ("summary", overview::summary(findings)),
-        ("tune", findings.tune.as_ref().map(tune::tune)),
+        ("tune", findings.tune.as_ref().map(|tuned| tune::tune(findings, tuned))),
+        ("verdicts", verdicts::verdicts(findings)),
         ("wire", wire::wire(findings)),
         ("witness", findings.witnessed.map(emulated::witness)),
     ];

@@ -1,21 +1,23 @@
 //! What a tuning found, as JSON.
 
-use analysis::tune::findings::{HostShare, Tried, TuneFindings, Verdict};
-use analysis::tune::limit::{LevelQuota, Stop};
+use analysis::Findings;
+use analysis::tune::findings::{HostShare, Outcome, Tried, TuneFindings};
+use analysis::tune::limit::LevelQuota;
+use analysis::verdict::Answer;
 use serde_json::{Value, json};
 use workload::reach::Wanted;
 
 use super::estimate::estimate;
 use crate::number::exported;
 
-pub(super) fn tune(tune: &TuneFindings) -> Value {
+pub(super) fn tune(findings: &Findings, tune: &TuneFindings) -> Value {
     let said = match tune.reach.wanted {
         Wanted::Throughput { .. } => "throughput",
         Wanted::Rate { .. } => "rate",
     };
     let number = |value: f64| json!(exported(value));
     json!({
-        "verdict": verdict_name(&tune.verdict),
+        "verdict": outcome_name(&tune.outcome),
         "wanted": {
             "said_as": said,
             "ops_per_sec": number(tune.wanted_ops_per_s),
@@ -31,23 +33,23 @@ pub(super) fn tune(tune: &TuneFindings) -> Value {
             "outstanding": number(worked.outstanding),
             "outstanding_whole": worked.outstanding_whole,
         })),
-        "enough": tune.verdict.enough().as_ref().map(tried),
-        "too_little": match &tune.verdict {
-            Verdict::Reached { too_little, .. } => too_little.as_ref().map(tried),
+        "enough": tune.outcome.enough().as_ref().map(tried),
+        "too_little": match &tune.outcome {
+            Outcome::Reached { too_little, .. } => too_little.as_ref().map(tried),
             _ => None,
         },
-        "saturation": match &tune.verdict {
-            Verdict::Saturated { top, .. } => Some(tried(top)),
+        "saturation": match &tune.outcome {
+            Outcome::Saturated { top, .. } => Some(tried(top)),
             _ => None,
         },
-        "within_noise": match &tune.verdict {
-            Verdict::Reached { open, .. } => Some(*open),
+        "within_noise": match &tune.outcome {
+            Outcome::Reached { open, .. } => Some(*open),
             _ => None,
         },
         "held": tune.held.as_ref().map(tried),
         "best_within_objective": tune.best_within_objective.as_ref().map(tried),
         "tried": tune.tried.iter().map(tried).collect::<Vec<_>>(),
-        "stopped_by": tune.stop.as_ref().map(stop),
+        "limited_by": limited_by(findings, tune),
         "quotas": tune.quotas.iter().map(quota).collect::<Vec<_>>(),
         "settings": tune.settings.as_ref().map(|settings| json!({
             "outstanding": settings.outstanding,
@@ -56,14 +58,26 @@ pub(super) fn tune(tune: &TuneFindings) -> Value {
     })
 }
 
-const fn verdict_name(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Reached { .. } => "reached",
-        Verdict::TooSlow { .. } => "too_slow",
-        Verdict::Saturated { .. } => "saturated",
-        Verdict::Bounded { .. } => "bounded",
-        Verdict::Unfinished => "unfinished",
+const fn outcome_name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Reached { .. } => "reached",
+        Outcome::TooSlow { .. } => "too_slow",
+        Outcome::Saturated { .. } => "saturated",
+        Outcome::Bounded { .. } => "bounded",
+        Outcome::Inconclusive { .. } => "inconclusive",
+        Outcome::Unfinished => "unfinished",
     }
+}
+
+/// What limits a rate that is not reached: from the verdict on its curve.
+fn limited_by(findings: &Findings, tune: &TuneFindings) -> Option<Value> {
+    if !matches!(tune.outcome, Outcome::Saturated { .. }) {
+        return None;
+    }
+    let verdict = &findings.verdicts[tune.verdict?];
+    let Answer::Limited { by, probability } = &verdict.answer else { return None };
+    let limits: Vec<&str> = by.iter().map(|limit| limit.code()).collect();
+    Some(json!({ "limits": limits, "probability": exported(*probability) }))
 }
 
 fn tried(tried: &Tried) -> Value {
@@ -75,27 +89,6 @@ fn tried(tried: &Tried) -> Value {
         "response_time_mean_ns": estimate(tried.response_ns),
         "runs": tried.runs,
     })
-}
-
-fn stop(stop: &Stop) -> Value {
-    match stop {
-        Stop::ThroughputLimit { bytes_per_s, level, quota_bytes } => json!({
-            "what": "volume_throughput",
-            "bytes_per_sec": exported(*bytes_per_s),
-            "service_level": level,
-            "quota_bytes": quota_bytes,
-        }),
-        Stop::Generator { busy } => json!({
-            "what": "client_cpu",
-            "worker_busy_fraction": exported(*busy),
-        }),
-        Stop::Ceiling => json!({ "what": "generator_ceiling" }),
-        Stop::Attributed { limit, confidence, .. } => json!({
-            "what": limit.code(),
-            "probability": exported(*confidence),
-        }),
-        Stop::Unknown => json!({ "what": "unknown" }),
-    }
 }
 
 fn quota(quota: &LevelQuota) -> Value {

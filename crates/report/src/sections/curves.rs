@@ -5,12 +5,11 @@ use analysis::Findings;
 use analysis::curve::floor::Floor;
 use analysis::curve::knee::{Knee, KneeMethod, Knees, Origin};
 use analysis::curve::sample::Load;
-use analysis::curve::saturation::{Reached, Saturation};
 use analysis::curve::{Curve, Missing};
 use analysis::fit::{Fit, Fits, FittedParameter, RMS_MAX};
 
 use crate::document::{Block, Section};
-use crate::number::{mib, ms, percent, plain, us};
+use crate::number::{ms, percent, plain, us};
 
 /// Fewer points are no curve.
 const POINTS_MIN: usize = 2;
@@ -35,7 +34,7 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
     }
     (!blocks.is_empty()).then(|| Section {
         id: "bends",
-        title: "Floor, knee and saturation".to_owned(),
+        title: "Latency floor, knee and saturation".to_owned(),
         blocks,
         method: vec!["Floor", "Saturation", "Knees", "Fitted models", "Little's law"],
     })
@@ -43,9 +42,9 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
 
 fn lines(findings: &Findings, curve: &Curve) -> Vec<String> {
     let mut lines = vec![
-        curve.floor.as_ref().map_or_else(|why| missing("floor", why), floor),
-        match &curve.saturation {
-            Ok(found) => saturation(findings, curve, found),
+        curve.floor.as_ref().map_or_else(|why| missing("latency floor", why), floor),
+        match &curve.plateau {
+            Ok(_) => saturation(findings, curve),
             Err(why) => missing("saturation", why),
         },
     ];
@@ -77,7 +76,14 @@ fn place(curve: &Curve, point: usize) -> String {
 }
 
 fn floor(floor: &Floor) -> String {
-    let mut words = format!("floor: {} mean service time", time(floor.service_mean_ns.value));
+    if floor.is_pace {
+        return format!(
+            "latency floor: not measured; at queue depth 1 throughput is already at a limit, and \
+             {} is that limit's pace",
+            time(floor.service_mean_ns.value)
+        );
+    }
+    let mut words = format!("latency floor: {} mean service time", time(floor.service_mean_ns.value));
     if let Some(p50) = floor.service_p50_ns {
         words.push_str(&format!(" (median {})", time(p50 as f64)));
     }
@@ -89,41 +95,18 @@ fn floor(floor: &Floor) -> String {
     words
 }
 
-fn saturation(findings: &Findings, curve: &Curve, saturation: &Saturation) -> String {
-    let point = &curve.points[saturation.point];
-    let throughput = findings.load_points[point.load_point].merged.total.data.throughput;
-    let mut rate = format!("{} ops/s", plain(saturation.rate.value));
-    if let Some(throughput) = throughput {
-        rate.push_str(&format!(", {} MiB/s", mib(throughput.value)));
-    }
-    rate.push_str(&format!(" at {}", place(curve, saturation.point)));
-    let gain = saturation.last_doubling.map_or(String::new(), |gain| percent(gain.value));
-    let half = saturation.last_doubling.and_then(|gain| gain.uncertainty);
-    let mut words = match (saturation.reached, curve.load) {
-        (Reached::Yes, Load::Open) => {
-            format!("saturation: {rate}; reached, an offered rate could not be kept")
-        }
-        (Reached::Yes, _) => {
-            format!("saturation: {rate}; reached, the last doubling of the load gave {gain}")
-        }
-        (Reached::No, Load::Open) => {
-            format!("saturation: not reached, every offered rate was kept; most was {rate}")
-        }
-        (Reached::No, _) => format!(
-            "saturation: not reached, the last doubling of the load still gave {gain}; most was \
-             {rate}"
-        ),
-        (Reached::Unclear, _) => format!(
-            "saturation: unclear, the last doubling of the load gave {gain} +- {}; most was {rate}",
-            half.map_or(String::new(), percent)
-        ),
-        (Reached::NotDoubled, _) => {
-            format!("saturation: not known, the load was not doubled; most was {rate}")
-        }
-    };
-    if let Some(falls) = saturation.falls {
+/// Whether throughput has stopped rising, from the verdict on the curve.
+fn saturation(findings: &Findings, curve: &Curve) -> String {
+    let of_curve = curve.points.first().and_then(|point| findings.verdict_of(point.load_point));
+    let Some(verdict) = of_curve else { return missing("saturation", &Missing::NothingMeasured) };
+    let mut words = super::summary::end(findings, verdict);
+    if let Some(falls) = verdict.plateau.falls {
         let last = curve.points.len() - 1;
-        words.push_str(&format!("; at {} it is {} less", place(curve, last), percent(falls)));
+        words.push_str(&format!(
+            " At {} throughput is {} below the highest.",
+            place(curve, last),
+            percent(falls)
+        ));
     }
     words
 }
@@ -133,14 +116,17 @@ fn knees(curve: &Curve, knees: &Knees) -> Vec<String> {
         Load::Open => "ops/s offered",
         Load::Closed | Load::NotRaised => "outstanding",
     };
-    let objective = time(knees.objective.response_s * 1e9);
+    let objective = knees.objective.map(|one| (one.origin, time(one.response_s * 1e9)));
     let each = knees.each().into_iter().filter_map(|(method, found)| {
         let name = match method {
             KneeMethod::Power => "largest rate per response time".to_owned(),
-            KneeMethod::Slo => match knees.objective.origin {
-                Origin::Given => format!("last within {objective}"),
-                Origin::TwiceFloor => format!("last within twice the floor ({objective})"),
-                Origin::TwiceShortest => format!("last within twice the shortest ({objective})"),
+            KneeMethod::Slo => match &objective {
+                Some((Origin::Given, time)) => format!("last within {time}"),
+                Some((Origin::TwiceFloor, time)) => format!("last within twice the floor ({time})"),
+                Some((Origin::TwiceShortest, time)) => {
+                    format!("last within twice the shortest ({time})")
+                }
+                None => "last within an objective".to_owned(),
             },
             KneeMethod::Kneedle => "Kneedle".to_owned(),
             // Only a closed loop has such bounds.

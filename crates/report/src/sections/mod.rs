@@ -5,8 +5,8 @@
 //! and one line in [`of`]. What was published beside a record is no finding: it comes with the
 //! [`Record`].
 
+mod bottleneck;
 mod curves;
-mod limits;
 mod mix;
 mod percentiles;
 mod searches;
@@ -28,7 +28,7 @@ type Maker = fn(&Findings) -> Option<Section>;
 ///
 /// * `detail` - of what was published beside it
 pub(crate) fn of(record: Record<'_>, detail: Detail) -> Vec<Section> {
-    const ANSWERS: &[Maker] = &[tune::answer, tune::settings, limits::section];
+    const ANSWERS: &[Maker] = &[tune::answer, tune::settings, bottleneck::section];
     const MAKERS: &[Maker] = &[
         curves::section,
         searches::section,

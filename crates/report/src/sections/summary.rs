@@ -1,40 +1,42 @@
-//! The summary in plain words: what it can do, where it bends, what limits it, what to change, and
-//! what to doubt.
+//! The summary in plain words: key results, knee and saturation, bottleneck, recommendations,
+//! caveats.
 
 use analysis::Findings;
-use analysis::bottleneck::{Limit, LimitFinding};
 use analysis::curve::Curve;
+use analysis::curve::plateau::State;
 use analysis::curve::sample::Load;
-use analysis::curve::saturation::Reached;
 use analysis::summary::{Bend, CurveSummary};
+use analysis::verdict::{Answer, Verdict};
 
+use super::bottleneck;
 use crate::charts::method_in_words;
 use crate::document::{Block, Section};
-use crate::number::{half_width, mib, ms, percent, plain, probability};
+use crate::number::{half_width, mib, ms, percent, plain};
+use crate::verdict;
 
 /// More names than this are counted, not listed.
 const NAMES_MAX: usize = 8;
 /// More warnings than this are counted, not listed.
-const DOUBTS_MAX: usize = 6;
+const CAVEATS_MAX: usize = 6;
 
 /// The summary; nothing where nothing was measured.
 pub(crate) fn section(findings: &Findings) -> Option<Section> {
-    of(findings, Place::Document)
+    of(findings, Output::Document)
 }
 
-/// The summary without what limits it and what to doubt: in a terminal both stand just below it.
+/// The summary without bottleneck and caveats: in a terminal both follow just below it.
 pub(crate) fn for_terminal(findings: &Findings) -> Option<Section> {
-    of(findings, Place::Terminal)
+    of(findings, Output::Terminal)
 }
 
 /// Where it is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Output {
     Document,
     Terminal,
 }
 
-fn of(findings: &Findings, place: Place) -> Option<Section> {
+fn of(findings: &Findings, output: Output) -> Option<Section> {
     let summary = &findings.summary;
     if summary.curves.is_empty() {
         return None;
@@ -49,33 +51,37 @@ fn of(findings: &Findings, place: Place) -> Option<Section> {
     let of_curve = |say: fn(&Findings, &CurveSummary) -> Option<String>| -> Vec<String> {
         summary.curves.iter().filter_map(|one| say(findings, one)).collect()
     };
-    let mut can = of_curve(highest);
+    let mut results = of_curve(highest);
     if summary.curves_left_out > 0 {
-        can.push(format!("{} more below, in the results.", curves(summary.curves_left_out)));
+        let more = units::counted(summary.curves_left_out as u64, "more curve");
+        results.push(format!("{more} in the results below."));
     }
-    part("What it can do", can);
-    part("Where it bends", of_curve(bend));
-    if place == Place::Document {
-        part("What limits it", limits(findings));
+    part("Key results", results);
+    part("Knee and saturation", of_curve(bend));
+    if output == Output::Document {
+        part("Bottleneck", limits(findings));
     }
-    part("What to change", change(findings, place));
-    if place == Place::Document {
-        part("What to doubt", doubts(findings));
+    part("Recommendations", recommendations(findings, output));
+    if output == Output::Document {
+        part("Caveats", caveats(findings));
     }
     Some(Section {
         id: "summary",
-        title: "In short".to_owned(),
+        title: "Summary".to_owned(),
         blocks,
         method: vec!["Achieved rate", "Response time", "Floor", "Knees", "Saturation"],
     })
 }
 
-fn curves(count: usize) -> String {
-    if count == 1 { "1 curve is".to_owned() } else { format!("{count} curves are") }
-}
-
 fn curve_of<'a>(findings: &'a Findings, one: &CurveSummary) -> &'a Curve {
     &findings.curves[one.curve]
+}
+
+/// The verdict on the curve; `None` where its axis is no load, so that each point has its own.
+fn verdict_of<'a>(findings: &'a Findings, one: &CurveSummary) -> Option<&'a Verdict> {
+    let curve = curve_of(findings, one);
+    let point = curve.points.get(one.most)?;
+    (curve.load != Load::NotRaised).then(|| findings.verdict_of(point.load_point)).flatten()
 }
 
 fn highest(findings: &Findings, one: &CurveSummary) -> Option<String> {
@@ -92,43 +98,49 @@ fn highest(findings: &Findings, one: &CurveSummary) -> Option<String> {
         words.push_str(&format!(", with a mean response time of {} ms", ms(mean.value)));
     }
     words.push('.');
-    if let Some(floor) = one.floor_ns {
-        words.push_str(&format!(" An operation that is alone takes {} ms.", ms(floor.value)));
+    if let Ok(floor) = &curve.floor {
+        match floor.latency_ns() {
+            Some(latency) => {
+                words.push_str(&format!(" Latency at queue depth 1: {} ms.", ms(latency.value)));
+            }
+            None => words.push_str(
+                " Throughput is at a limit from queue depth 1 on, so the latency of an unloaded \
+                 operation was not measured.",
+            ),
+        }
     }
     Some(words)
 }
 
-/// Where it bends, or why nothing is said about it.
+/// Where the curve bends and whether its end was reached.
 fn bend(findings: &Findings, one: &CurveSummary) -> Option<String> {
     let curve = curve_of(findings, one);
     if curve.points.len() == 1 {
-        // One load point has no bend, and nobody asked for one.
+        // One load point has no bend, and none was asked for.
         return None;
     }
-    let end = match one.reached? {
-        Reached::Yes => "Its highest rate is saturation: more load gave no more",
-        Reached::No => {
-            "Saturation was not reached: the rate still grew with the highest load, so more load \
-             may give more"
-        }
-        Reached::Unclear => {
-            "Whether more load would give more is not known: its rates vary too much"
-        }
-        Reached::NotDoubled => {
-            "Whether more load would give more is not known: the load was not doubled"
-        }
-    };
+    let verdict = verdict_of(findings, one)?;
+    let end = end(findings, verdict);
     let words = match &one.bend {
-        Some(bend) => format!("{}: {}. {end}.", curve.name, knee(curve, bend)),
-        None => format!("{}: {end}.", curve.name),
+        Some(bend) => format!("{}: {}. {end}", curve.name, knee(curve, bend)),
+        None => format!("{}: {end}", curve.name),
     };
     Some(words)
+}
+
+/// Whether throughput has stopped rising, as one or two sentences.
+pub(super) fn end(findings: &Findings, verdict: &Verdict) -> String {
+    let shape = verdict::shape(findings, verdict);
+    match verdict.plateau.state {
+        State::Reached(_) => format!("Saturated: {shape}."),
+        State::NotReached => format!("Not saturated: {shape}."),
+        State::Inconclusive(_) => format!("Saturation is inconclusive: {shape}."),
+    }
 }
 
 fn knee(curve: &Curve, bend: &Bend) -> String {
     format!(
-        "the best trade of rate for response time (knee by {}) is {}: {} of its highest rate; the \
-         rest costs {} times the response time",
+        "Knee ({}): {}, at {} of the highest throughput; the rest costs {} times the latency",
         method_in_words(bend.knee.method),
         load_in_words(curve, bend.knee.load),
         percent(bend.rate_share),
@@ -139,50 +151,23 @@ fn knee(curve: &Curve, bend: &Bend) -> String {
 fn load_in_words(curve: &Curve, load: f64) -> String {
     match curve.load {
         Load::Open => format!("{} ops/s offered", plain(load)),
-        Load::Closed | Load::NotRaised if load == 1.0 => "1 operation outstanding".to_owned(),
         Load::Closed | Load::NotRaised => {
-            format!("{} operations outstanding", crate::chart::ticks::label(load))
+            format!("queue depth {}", crate::chart::ticks::label(load))
         }
     }
 }
 
-/// What limits it: each answer once, with the curves that it is about.
+/// What limits the curves: each answer once, with the curves that it is about.
 fn limits(findings: &Findings) -> Vec<String> {
-    let mut answers: Vec<(Limit, f64, Vec<String>)> = Vec::new();
-    for finding in findings.limits.iter().filter(|finding| answered(finding)) {
-        let name = finding.name.clone();
-        match answers.iter_mut().find(|(limit, _, _)| *limit == finding.limit) {
-            Some((_, least, names)) => {
-                *least = least.min(finding.confidence);
-                names.push(name);
-            }
-            None => answers.push((finding.limit, finding.confidence, vec![name])),
-        }
-    }
-    let mut points: Vec<String> = answers
-        .into_iter()
-        .map(|(limit, confidence, names)| {
-            format!("{}: {} ({} sure).", listed(&names), limit.name(), probability(confidence))
-        })
-        .collect();
-    let open: Vec<String> = findings
-        .limits
+    bottleneck::alike(findings)
         .iter()
-        .filter(|finding| finding.limit == Limit::Unknown)
-        .map(|finding| finding.name.clone())
-        .collect();
-    if !open.is_empty() {
-        points.push(format!(
-            "{}: not known; what was measured fits several explanations.",
-            listed(&open)
-        ));
-    }
-    points
-}
-
-/// That the rate still rises is said where it bends.
-fn answered(finding: &LimitFinding) -> bool {
-    !matches!(finding.limit, Limit::Unknown | Limit::NotReached)
+        .filter(|same| same[0].answer != Answer::NotReached)
+        .map(|same| {
+            let names: Vec<String> = same.iter().map(|verdict| verdict.name.clone()).collect();
+            let headline = verdict::headline(bottleneck::least_sure(same));
+            format!("{}: {headline}", listed(&names))
+        })
+        .collect()
 }
 
 /// Names of curves, the first few of many.
@@ -194,8 +179,9 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// What a reader can do: loads that give much for little, then loads that were not tried.
-fn change(findings: &Findings, place: Place) -> Vec<String> {
+/// Loads that give much for little latency, then what raises limits, then loads that were not
+/// tried.
+fn recommendations(findings: &Findings, output: Output) -> Vec<String> {
     let summary = &findings.summary;
     let mut points: Vec<String> = Vec::new();
     let bends: Vec<String> = summary
@@ -208,45 +194,49 @@ fn change(findings: &Findings, place: Place) -> Vec<String> {
         })
         .collect();
     if !bends.is_empty() {
-        points.push(format!(
-            "Where response time matters, keep to the best trade: {}.",
-            listed(&bends)
-        ));
+        points.push(format!("For latency-sensitive workloads, use {}.", listed(&bends)));
     }
-    let growing: Vec<String> = summary
+    let rising: Vec<String> = summary
         .curves
         .iter()
-        .filter(|one| one.reached == Some(Reached::No))
+        .filter(|one| {
+            let state = verdict_of(findings, one).map(|verdict| verdict.plateau.state);
+            state == Some(State::NotReached)
+        })
         .map(|one| {
             let curve = curve_of(findings, one);
             format!("{} {} ({})", curve.axis, curve.points[one.most].label, curve.name)
         })
         .collect();
-    let mut remedies: Vec<&str> = Vec::new();
-    for finding in findings.limits.iter().filter(|finding| answered(finding)) {
-        let Some(first) = finding.remedy.first() else { continue };
-        if !remedies.contains(&first.as_str()) {
-            remedies.push(first);
+    if output == Output::Document {
+        let mut remedies: Vec<String> = Vec::new();
+        for same in bottleneck::alike(findings) {
+            let verdict = bottleneck::least_sure(&same);
+            if !matches!(verdict.answer, Answer::Limited { .. }) {
+                continue;
+            }
+            let Some(first) = verdict::advice(findings, verdict).into_iter().next() else { continue };
+            if !remedies.contains(&first) {
+                remedies.push(first);
+            }
         }
+        points.extend(remedies.into_iter().take(NAMES_MAX));
     }
-    if place == Place::Document {
-        points.extend(remedies.into_iter().take(NAMES_MAX).map(str::to_owned));
-    }
-    if !growing.is_empty() {
+    if !rising.is_empty() {
         points.push(format!(
-            "To find the highest rate, measure with more load than {}.",
-            listed(&growing)
+            "To find the highest throughput, measure with more load than {}.",
+            listed(&rising)
         ));
     }
     points
 }
 
-fn doubts(findings: &Findings) -> Vec<String> {
+fn caveats(findings: &Findings) -> Vec<String> {
     let doubts = &findings.summary.doubts;
     let all = findings.load_points.len();
     let mut points: Vec<String> = doubts
         .iter()
-        .take(DOUBTS_MAX)
+        .take(CAVEATS_MAX)
         .map(|doubt| {
             let group = &findings.warnings[doubt.warning];
             let name = group.code.replace('_', " ");
@@ -254,8 +244,8 @@ fn doubts(findings: &Findings) -> Vec<String> {
             format!("{name} ({count} of {all} load points): {}", group.matters)
         })
         .collect();
-    if doubts.len() > DOUBTS_MAX {
-        points.push(format!("{} more, see warnings.", doubts.len() - DOUBTS_MAX));
+    if doubts.len() > CAVEATS_MAX {
+        points.push(format!("{} more, see warnings.", doubts.len() - CAVEATS_MAX));
     }
     points
 }

@@ -1,7 +1,7 @@
 //! What analysis says of a curve, of systems whose floor, knee, saturation and model are known.
 
 use analysis::curve::Curve;
-use analysis::curve::saturation::Reached;
+use analysis::curve::plateau::{Reason, State};
 use analysis::fit::model::Model as Fitted;
 use analysis::fit::{Fit, Fits};
 use analysis::{Findings, analyze};
@@ -54,9 +54,9 @@ fn a_throughput_limit_behind_a_delay_is_found_to_the_thousandth() {
     let (_, curve) = found(&queue_depths("5s", LADDER), &volume(8192, MS), 1);
     let floor = curve.floor.as_ref().unwrap();
     assert_near(floor.service_mean_ns.value, 1e6, 0.001, "floor");
-    let saturation = curve.saturation.as_ref().unwrap();
-    assert_near(saturation.rate.value, 8192.0, 0.005, "saturation");
-    assert_eq!((saturation.reached, saturation.falls), (Reached::Yes, None));
+    let plateau = curve.plateau.as_ref().unwrap();
+    assert_near(plateau.level.value, 8192.0, 0.005, "saturation");
+    assert_eq!((plateau.state, plateau.falls), (State::Reached(Reason::Flat), None));
     let knees = curve.knees.as_ref().unwrap();
     assert_near(knees.bounds.clone().unwrap().load, 8.192, 0.006, "floor times saturation");
     assert_eq!(knees.power.clone().unwrap().load, 8.0);
@@ -73,8 +73,7 @@ fn a_throughput_limit_behind_a_delay_is_found_to_the_thousandth() {
 #[test]
 fn a_ladder_that_ends_below_the_limit_is_not_said_to_reach_it() {
     let (_, curve) = found(&queue_depths("3s", "1, 2, 4, 6"), &volume(8192, MS), 1);
-    let saturation = curve.saturation.as_ref().unwrap();
-    assert_eq!(saturation.reached, Reached::No);
+    assert_eq!(curve.plateau.as_ref().unwrap().state, State::NotReached);
     assert!(curve.knees.as_ref().unwrap().bounds.is_err());
 }
 
@@ -85,7 +84,7 @@ fn finite_slots_saturate_at_their_number_over_their_time() {
     let model = Model { way_ns: MS, ..slots };
     let (_, curve) = found(&queue_depths("5s", "1, 2, 4, 8, 16, 24, 32, 64, 128"), &model, 1);
     assert_near(curve.floor.as_ref().unwrap().service_mean_ns.value, 3e6, 0.001, "floor");
-    assert_near(curve.saturation.as_ref().unwrap().rate.value, 8000.0, 0.005, "saturation");
+    assert_near(curve.plateau.as_ref().unwrap().level.value, 8000.0, 0.005, "saturation");
     let knees = curve.knees.as_ref().unwrap();
     assert_near(knees.bounds.clone().unwrap().load, 24.0, 0.006, "floor times saturation");
     assert_eq!(knees.power.clone().unwrap().load, 24.0);
@@ -105,7 +104,7 @@ fn a_far_client_reaches_the_same_saturation_with_as_much_more_concurrency_as_its
             found(&queue_depths("3s", depths), &model, 1).1
         };
         let (near, far) = (at(300), at(2000));
-        let most = |curve: &Curve| curve.saturation.as_ref().unwrap().rate.value;
+        let most = |curve: &Curve| curve.plateau.as_ref().unwrap().level.value;
         assert_near(most(&far), most(&near), 0.005, "the same saturation");
         let crossing = |curve: &Curve| curve.knees.clone().unwrap().bounds.unwrap().load;
         assert_near(crossing(&far) / crossing(&near), ratio, 0.01, "times the concurrency");
@@ -199,7 +198,7 @@ fn open_queues_are_told_apart_by_how_their_response_time_rises() {
         assert_near(capacity.value, 2000.0, 0.03, "capacity");
         // Held against the formula as the simulator has it, written apart from the fitted one.
         assert_near(fit.predicted(rate), 1e-3 + response_s, 0.03, "response time at half");
-        assert!(curve.saturation.as_ref().unwrap().reached == Reached::No);
+        assert_eq!(curve.plateau.as_ref().unwrap().state, State::NotReached);
         assert!(curve.knees.as_ref().unwrap().power.is_ok());
     }
 }
@@ -220,9 +219,9 @@ fn a_rate_that_cannot_be_kept_is_saturation_and_no_knee() {
     let arrival = "queue_depth = 64\narrival = { poisson = [\"500/s\", \"1000/s\", \"1500/s\", \
                    \"1900/s\", \"3000/s\"] }";
     let (_, curve) = found(&sweep("20s", arrival), &server, 1);
-    let saturation = curve.saturation.as_ref().unwrap();
-    assert_eq!((saturation.reached, saturation.point), (Reached::Yes, 4));
-    assert_near(saturation.rate.value, 2000.0, 0.02, "saturation");
+    let plateau = curve.plateau.as_ref().unwrap();
+    assert_eq!((plateau.state, plateau.top), (State::Reached(Reason::RateNotKept), 4));
+    assert_near(plateau.level.value, 2000.0, 0.02, "saturation");
     assert!(curve.points[4].sample.unwrap().overloaded);
     let power = curve.knees.as_ref().unwrap().power.clone().unwrap();
     assert!(power.load <= 1500.0, "{power:?}");

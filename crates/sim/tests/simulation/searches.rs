@@ -1,9 +1,9 @@
 //! A search finds what is known of the storage, ends for the right reason, and needs few runs.
 
-use analysis::bottleneck::Limit;
 use analysis::curve::knee::Origin;
 use analysis::load_point::{Generator, load_points};
 use analysis::search::{Ended, Searched, next};
+use analysis::verdict::{Answer, Limit};
 use analysis::{Findings, analyze};
 use metrics::run_record::ExperimentRecord;
 use sim::queueing::mmc_response_s;
@@ -95,7 +95,8 @@ fn a_ladder_ends_at_the_first_depth_above_the_objective() {
     assert_eq!(only(&findings).ended, Some(Ended::ResponseTime));
     // The knee by the objective is the last depth within it, whatever the floor is.
     let knees = findings.curves[0].knees.as_ref().unwrap();
-    assert_eq!((knees.objective.response_s, knees.objective.origin), (0.003, Origin::Given));
+    let objective = knees.objective.unwrap();
+    assert_eq!((objective.response_s, objective.origin), (0.003, Origin::Given));
     let slo = knees.slo.as_ref().unwrap();
     assert_eq!((slo.load, slo.high), (8.0, Some(16.0)));
 }
@@ -202,8 +203,9 @@ fn scaling_experiments_follow_from_those_before_them_and_end_with_the_limit() {
     record.environment.push(known());
     let findings = analyze(&record);
     assert_eq!(only(&findings).ended, Some(Ended::Explained));
-    assert_eq!(findings.limits[0].limit, Limit::VolumeThroughput);
-    assert!(record.runs.len() <= 8, "{}", record.runs.len());
+    assert_eq!(findings.verdicts[0].named()[0], Limit::VolumeThroughput);
+    // Four of the ladder, two experiments of two runs each, and the workload itself once more.
+    assert!(record.runs.len() <= 9, "{}", record.runs.len());
     let search = plan.searches().next().unwrap();
     let generator = Generator::of(&plan, EngineChoice::IoUring, None);
     for count in 0..=record.runs.len() {
@@ -211,15 +213,15 @@ fn scaling_experiments_follow_from_those_before_them_and_end_with_the_limit() {
         let again = next(search, &done);
         assert_eq!(again.as_ref(), record.runs.get(count).map(|record| &record.run), "{count}");
     }
-    // Once each: `1, 4, 16, 64`, and what was changed.
-    assert_eq!(findings.load_points.len(), record.runs.len());
+    // Once each, `1, 4, 16, 64` and what was changed, and the highest rate twice.
+    assert_eq!(findings.load_points.len() + 1, record.runs.len());
 }
 
 #[test]
 fn a_rate_that_still_rises_where_no_more_may_be_asked_is_limited_by_nothing_yet() {
     let (record, findings) = searched(&explaining(false), &limited());
     assert_eq!(record.runs.len(), 2, "1 and 2 operations at a time");
-    assert_eq!(findings.limits[0].limit, Limit::NotReached);
+    assert_eq!(findings.verdicts[0].answer, Answer::NotReached);
     assert_eq!(only(&findings).ended, Some(Ended::Explained));
 }
 

@@ -1,8 +1,7 @@
 //! A tuning lands on the concurrency that Little's law says, or says what the target can do at
 //! most.
 
-use analysis::bottleneck::Limit;
-use analysis::tune::findings::{TuneFindings, Verdict};
+use analysis::tune::findings::{Outcome, TuneFindings};
 use metrics::run_record::ExperimentRecord;
 use metrics::warning::{Figure, Warning};
 use sim::experiment;
@@ -66,9 +65,9 @@ fn record_for(reach: Reach, model: &Model) -> ExperimentRecord {
 }
 
 fn enough(tune: &TuneFindings) -> u64 {
-    match &tune.verdict {
-        Verdict::Reached { enough, too_little, open } => {
-            assert!(!open, "{:?}", tune.verdict);
+    match &tune.outcome {
+        Outcome::Reached { enough, too_little, open } => {
+            assert!(!open, "{:?}", tune.outcome);
             let below = too_little.map_or(0, |less| less.outstanding);
             assert_eq!(below + 1, enough.outstanding, "one less was measured");
             enough.outstanding
@@ -119,8 +118,8 @@ fn only_warnings_that_concern_the_answer_are_told() {
         let groups = findings.warnings.iter().filter(|group| group.code == code);
         groups.flat_map(|group| &group.sightings).filter_map(|one| one.load_point).collect()
     };
-    let Verdict::Reached { enough, too_little: Some(too_little), .. } = &tune.verdict else {
-        panic!("{:?}", tune.verdict)
+    let Outcome::Reached { enough, too_little: Some(too_little), .. } = &tune.outcome else {
+        panic!("{:?}", tune.outcome)
     };
     let alone = tune.tried.iter().find(|tried| tried.outstanding == 1).expect("it begins there");
     let mut closed = vec![alone.load_point, enough.load_point, too_little.load_point];
@@ -145,7 +144,7 @@ fn half_of_a_limit_needs_what_littles_law_says_and_lands_within_three_percent() 
         let little = wanted_mib * 16.0 * time_ns as f64 / 1e9;
         let found_there = enough(&found);
         assert!((found_there as f64 - little).abs() <= 1.0, "{found_there}, not {little}");
-        let landed = found.held.or(found.verdict.enough()).expect("it is reached");
+        let landed = found.held.or(found.outcome.enough()).expect("it is reached");
         assert_near(landed.throughput.value, wanted_mib * MIB, 0.03, "where it landed");
     }
 }
@@ -163,26 +162,22 @@ fn a_queue_is_tuned_for_although_its_response_time_rises_with_the_load() {
 #[test]
 fn more_than_a_target_can_do_ends_with_what_it_can_do() {
     let found = tune(mib(200.0), 30, &limited(5 * MS, 128));
-    let Verdict::Saturated { top, last } = found.verdict else { panic!("{:?}", found.verdict) };
+    let Outcome::Saturated { top, last } = found.outcome else { panic!("{:?}", found.outcome) };
     assert_near(top.throughput.value, 128.0 * MIB, 0.01, "saturation");
     assert!(top.throughput.uncertainty.is_some(), "with its uncertainty");
     assert!(last.outstanding > top.outstanding && found.settings.is_none());
-    assert!(found.stop.is_some() && found.quotas.is_empty(), "{:?}", found.stop);
+    assert!(found.verdict.is_some() && found.quotas.is_empty(), "{:?}", found.verdict);
 
     let servers = Model::queue(2, Demand::Deterministic { ns: MS });
     let found = tune(Wanted::Rate { ops_per_s: 3000.0 }, 30, &servers);
-    let Verdict::Saturated { top, .. } = found.verdict else { panic!("{:?}", found.verdict) };
+    let Outcome::Saturated { top, .. } = found.outcome else { panic!("{:?}", found.outcome) };
     assert_near(top.rate.value, 2000.0, 0.01, "two servers of 1 ms");
-    assert!(!matches!(
-        found.stop,
-        Some(analysis::tune::limit::Stop::Attributed { limit: Limit::NotReached, .. })
-    ));
 }
 
 #[test]
 fn where_slots_end_before_the_rate_is_reached_that_is_said() {
     let found = tune(Wanted::Rate { ops_per_s: 100_000.0 }, 30, &Model::fixed(10 * MS));
-    let Verdict::Bounded { top } = found.verdict else { panic!("{:?}", found.verdict) };
+    let Outcome::Bounded { top } = found.outcome else { panic!("{:?}", found.outcome) };
     assert_eq!(top.outstanding, 512);
     assert_near(top.rate.value, 51_200.0, 0.01, "it still rose");
 }
@@ -203,8 +198,8 @@ fn an_objective_that_the_rate_does_not_allow_is_a_verdict_of_its_own() {
     let each: Vec<(u64, u64)> = shares.iter().map(|s| (s.hosts, s.outstanding)).collect();
     assert_eq!(each, [(1, 3), (2, 2)], "over three hosts");
     let missed = tune_for(of(MS), &model);
-    let Verdict::TooSlow { enough, response_ns } = missed.verdict else {
-        panic!("{:?}", missed.verdict)
+    let Outcome::TooSlow { enough, response_ns } = missed.outcome else {
+        panic!("{:?}", missed.outcome)
     };
     assert_eq!(enough.outstanding, 7);
     assert_near(response_ns, 2e6, 0.01, "what it takes");

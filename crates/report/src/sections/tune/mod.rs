@@ -25,7 +25,7 @@ const METHOD: &str = "Tuning";
 pub(super) fn answer(findings: &Findings) -> Option<Section> {
     let tune = findings.tune.as_ref()?;
     let mut blocks: Vec<Block> =
-        verdict::words(tune, &findings.limits).into_iter().map(Block::Paragraph).collect();
+        verdict::words(findings, tune).into_iter().map(Block::Paragraph).collect();
     if let Some(table) = quotas(tune) {
         blocks.push(Block::Table(table));
     }

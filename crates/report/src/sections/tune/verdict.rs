@@ -1,40 +1,45 @@
-//! The answer in sentences: reached or not, what was seen, and what stops it.
+//! The answer in sentences: reached or not, what was measured, and what limits it.
 
-use analysis::bottleneck::LimitFinding;
-use analysis::tune::findings::{Tried, TuneFindings, Verdict};
-use analysis::tune::limit::Stop;
-use units::{Bytes, thousands};
+use analysis::Findings;
+use analysis::tune::findings::{Outcome, Tried, TuneFindings};
+use units::thousands;
 
 use super::words::{measured, operations, rate, rate_of, time, wanted, within};
-use crate::number::{mib, percent};
+use crate::number::percent;
+use crate::verdict;
 
 /// The answer in one line, for the end of long outputs.
 pub(crate) fn in_a_line(tune: &TuneFindings) -> String {
     let wanted = wanted(tune);
-    match &tune.verdict {
-        Verdict::Reached { enough, .. } => {
+    match &tune.outcome {
+        Outcome::Reached { enough, .. } => {
             format!("{wanted}: reached with {} outstanding", operations(enough.outstanding))
         }
-        Verdict::TooSlow { response_ns, .. } => format!(
+        Outcome::TooSlow { response_ns, .. } => format!(
             "{wanted}: reached, but in {} instead of {}",
             time(*response_ns),
             time(tune.reach.response_time_max_ns.unwrap_or(0) as f64)
         ),
-        Verdict::Saturated { top, .. } => {
+        Outcome::Saturated { top, .. } => {
             format!("{wanted}: not reachable, {} ops/s at most", rate(top.rate.value))
         }
-        Verdict::Bounded { top } => {
+        Outcome::Bounded { top } => {
             format!("{wanted}: not reached with {} outstanding", operations(top.outstanding))
         }
-        Verdict::Unfinished => format!("{wanted}: not known, the search was not finished"),
+        Outcome::Inconclusive { top, .. } => format!(
+            "{wanted}: not reached with {} outstanding; not enough data to tell whether more would \
+             reach it",
+            operations(top.outstanding)
+        ),
+        Outcome::Unfinished => format!("{wanted}: not known, the search was not finished"),
     }
 }
 
 /// The answer, the most important first.
-pub(super) fn words(tune: &TuneFindings, limits: &[LimitFinding]) -> Vec<String> {
+pub(super) fn words(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
     let wanted = wanted(tune);
-    match &tune.verdict {
-        Verdict::Reached { enough, too_little, open } => {
+    match &tune.outcome {
+        Outcome::Reached { enough, too_little, open } => {
             let mut words = vec![format!(
                 "{wanted} is reached with {} outstanding: {}.",
                 operations(enough.outstanding),
@@ -63,7 +68,7 @@ pub(super) fn words(tune: &TuneFindings, limits: &[LimitFinding]) -> Vec<String>
             words.extend(held(tune, enough));
             words
         }
-        Verdict::TooSlow { enough, response_ns } => {
+        Outcome::TooSlow { enough, response_ns } => {
             let objective = tune.reach.response_time_max_ns.unwrap_or(0) as f64;
             let mut words = vec![format!(
                 "{wanted} is reached, but not within a mean response time of {}: the least \
@@ -89,7 +94,7 @@ pub(super) fn words(tune: &TuneFindings, limits: &[LimitFinding]) -> Vec<String>
             });
             words
         }
-        Verdict::Saturated { top, last } => {
+        Outcome::Saturated { top, last } => {
             let mut words = vec![format!(
                 "{wanted} cannot be reached by more concurrency: the rate stops rising at {} ({} \
                  outstanding).",
@@ -105,67 +110,65 @@ pub(super) fn words(tune: &TuneFindings, limits: &[LimitFinding]) -> Vec<String>
                     time(top.response_ns.value)
                 ));
             }
-            words.extend(tune.stop.as_ref().map(|stop| stopped(tune, stop, limits)));
+            words.extend(limited(findings, tune));
             words
         }
-        Verdict::Bounded { top } => {
+        Outcome::Bounded { top } => {
             let needed = tune.wanted_ops_per_s * top.response_ns.value / 1e9;
-            vec![format!(
-                "{wanted} is not reached with {} outstanding, the most that was allowed: {}. The \
-                 rate was still rising. By Little's law about {} would be needed, if operations \
-                 took no longer than they did there: allow more (--outstanding-at-most; over NFS \
-                 also -o slots= and -o nconnect=).",
+            let mut words = vec![format!(
+                "{wanted} is not reached with {} outstanding, the most that was allowed: {}.",
                 operations(top.outstanding),
                 measured(top),
+            )];
+            words.push(format!(
+                "Throughput still rises in proportion to concurrency. By Little's law about {} \
+                 outstanding operations would be needed, if they took no longer than they did \
+                 there: allow more (--outstanding-at-most; over NFS also -o slots= and -o \
+                 nconnect=).",
                 thousands(needed.ceil() as u64)
-            )]
+            ));
+            words
         }
-        Verdict::Unfinished => vec![format!(
+        Outcome::Inconclusive { top, .. } => {
+            let mut words = vec![format!(
+                "{wanted} is not reached with {} outstanding: {}. Not enough data to tell whether \
+                 more concurrency would reach it.",
+                operations(top.outstanding),
+                measured(top),
+            )];
+            words.extend(limited(findings, tune));
+            words
+        }
+        Outcome::Unfinished => vec![format!(
             "Whether {wanted} can be reached is not known: the search did not come to its end."
         )],
     }
 }
 
-fn stopped(tune: &TuneFindings, stop: &Stop, limits: &[LimitFinding]) -> String {
-    match stop {
-        Stop::ThroughputLimit { bytes_per_s, level, quota_bytes } => {
-            let mut words = format!(
-                "What stops it is the volume's throughput limit: {} MiB/s ({} {level}).",
-                mib(*bytes_per_s),
-                Bytes::new(*quota_bytes)
-            );
-            if tune.quotas.iter().all(|quota| quota.quota_bytes.is_none()) {
-                words.push_str(
-                    " No quota of a regular volume gives what is wanted; several volumes, or a \
-                     large one, may.",
-                );
-            }
-            words
-        }
-        Stop::Generator { busy } => format!(
-            "What stops it is the generator: its busiest worker used {} of a processor. Give it \
-             more workers (--workers), or more hosts.",
-            percent(*busy)
-        ),
-        Stop::Ceiling => "Nothing but the generator was measured: this is its ceiling on this \
-                          host. More workers (--workers) raise it as long as there are processors \
-                          for them."
-            .to_owned(),
-        Stop::Attributed { finding, limit, confidence } => {
-            let remedy = limits[*finding].remedy.first().map(String::as_str).unwrap_or_default();
-            format!(
-                "What stops it, with a probability of {}: {}. {remedy}",
-                percent(*confidence),
-                limit.name()
-            )
-        }
-        Stop::Unknown => "What stops it cannot be told from this alone: a throughput limit of the \
-                          volume, a network flow, the host's network, slots of client or server, \
-                          or the storage look the same here. What tells them apart: the volume's \
-                          quota and service level, and whether more connections (-o nconnect=), \
-                          more workers, or more hosts raise the rate."
-            .to_owned(),
+/// What limits it, with the strongest evidence and the first advice: the verdict on the curve that
+/// was measured on the way.
+fn limited(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
+    let Some(verdict) = tune.verdict.map(|index| &findings.verdicts[index]) else {
+        return Vec::new();
+    };
+    let mut words = vec![
+        verdict::headline(verdict),
+        format!("Evidence: {}.", verdict::shape(findings, verdict)),
+    ];
+    words.extend(verdict::advice(findings, verdict).into_iter().next());
+    if let Some((why, arguments)) = verdict::next_step(verdict).filter(|(_, more)| !more.is_empty()) {
+        words.push(format!("{why} Add to the command: `{arguments}`"));
     }
+    let throughput_is_limit =
+        verdict.named().first() == Some(&analysis::verdict::Limit::VolumeThroughput);
+    if throughput_is_limit && tune.quotas.iter().all(|quota| quota.quota_bytes.is_none()) {
+        words.push(
+            "No quota of a regular volume gives the target rate; several volumes, or a large one, \
+             may."
+                .to_owned(),
+        );
+    }
+    words
 }
 
 /// What is felt where the concurrency is held at the wanted rate.

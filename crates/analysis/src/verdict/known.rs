@@ -1,50 +1,59 @@
-//! What is known beforehand of the limits: from the plan, and from what the user or the command
-//! line put into the record. Numbers with their origin in words; none is built in.
+//! What is known of limits before anything is measured: from the plan, and from what the user or
+//! the command line put into the record. Numbers with their origin in words; none is built in.
+//!
+//! What this program set itself is certain. What the user says (`--known`) is a hypothesis: it
+//! raises the odds of a limit whose measured ceiling equals it, and lowers them otherwise.
 
 use metrics::run_record::ExperimentRecord;
 use workload::plan::TargetSpec;
 
 use super::Limit;
 
-/// Entries of a record's environment that name a limit begin so: `known.vm_egress` is
-/// `2000000000 bytes/s, Standard_D32s_v5`.
+/// Environment entries that name a limit begin so: `known.vm_egress` is `2000000000 bytes/s,
+/// Standard_D32s_v5`.
 pub const ENVIRONMENT: &str = "known.";
 
-/// The entry that holds the number of the host's processors.
+/// The entry with the number of the host's processors.
 pub const CPU_COUNT: &str = "cpu.count";
+
+/// The entry with the file system of a directory.
+pub const FILESYSTEM: &str = "filesystem.type";
+
+/// The entry with the shortest round-trip time of a NULL call to the server, in nanoseconds.
+pub const NULL_ROUND_TRIP: &str = "target.null_round_trip_ns";
 
 /// Slots of a connection of our NFS client where its URL does not say.
 const SLOTS: f64 = 128.0;
 
 /// What the volume that `run` serves itself, from memory and over loopback, does not have.
-const NOT_EMULATED: [Limit; 6] = [
-    Limit::NetworkFlow,
-    Limit::Endpoint,
-    Limit::VmEgress,
-    Limit::Link,
-    Limit::Disk,
-    Limit::OperationsPerSecond,
-];
-
-/// The entry that names the file system of a directory.
-pub const FILESYSTEM: &str = "filesystem.type";
-
-/// File systems on this host's own block devices, or in its memory.
-const OF_THIS_HOST: [&str; 9] =
-    ["ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "tmpfs", "ramfs"];
-
-/// What a directory on one of them does not have. That the device may be rented, with limits of its
-/// own, is for the storage itself and its operations per second.
-const NOT_OF_THIS_HOST: [Limit; 6] = [
-    Limit::VolumeThroughput,
+const NOT_EMULATED: [Limit; 7] = [
     Limit::NetworkFlow,
     Limit::Endpoint,
     Limit::VmEgress,
     Limit::Link,
     Limit::ServerSlots,
+    Limit::Disk,
+    Limit::OperationsPerSecond,
 ];
 
-/// What is known of a limit.
+/// File systems on this host's own block devices, or in its memory.
+const OF_THIS_HOST: [&str; 9] =
+    ["ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "tmpfs", "ramfs"];
+
+/// What a directory on one of them does not have. The device may be rented, with limits of its
+/// own: those are the storage itself and its operations per second.
+const NOT_OF_THIS_HOST: [Limit; 8] = [
+    Limit::VolumeThroughput,
+    Limit::NetworkFlow,
+    Limit::Endpoint,
+    Limit::VmEgress,
+    Limit::Link,
+    Limit::ClientSlots,
+    Limit::ServerSlots,
+    Limit::ServerCpu,
+];
+
+/// A limit whose amount is known, or said to be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownLimit {
     /// Which.
@@ -54,6 +63,8 @@ pub struct KnownLimit {
     pub value: f64,
     /// From where, in words.
     pub origin: String,
+    /// This program set it itself.
+    pub certain: bool,
 }
 
 /// All that is known beforehand.
@@ -65,12 +76,14 @@ pub struct Known {
     pub processors: Option<u32>,
     /// Requests that our own client has outstanding on one connection at most.
     pub client_slots: Option<f64>,
-    /// The throughput that a volume gets for its quota, in bytes per second for each byte of quota.
-    pub throughput_per_quota: Option<f64>,
+    /// Shortest round-trip time of a NULL call, in seconds: the network without the storage.
+    pub null_round_trip_s: Option<f64>,
     /// What the target cannot be limited by, because it has no such thing.
     pub absent: Vec<Limit>,
     /// The number of connections can be set from here: it is our own client.
     pub own_client: bool,
+    /// Service level and quota of a volume that this program serves.
+    pub volume: Option<(String, u64)>,
 }
 
 impl Known {
@@ -81,34 +94,37 @@ impl Known {
 
     /// Before anything is measured.
     ///
-    /// * `environment`: as in the record, `(name, value)`; only `cpu.count`, `filesystem.type` and
-    ///   entries that begin with `known.` are looked at
-    /// * `target`: what is sent operations
+    /// * `environment`: as in the record, `(name, value)`; only `cpu.count`, `filesystem.type`,
+    ///   `target.null_round_trip_ns` and entries that begin with `known.` matter
+    /// * `target`: what is measured
     pub fn before(environment: &[(String, String)], target: &TargetSpec) -> Known {
+        let number = |name: &str| value_of(environment, name).and_then(|text| text.parse().ok());
         let mut known = Known {
             limits: environment.iter().filter_map(entry).collect(),
-            processors: value_of(environment, CPU_COUNT).and_then(|text| text.parse().ok()),
+            processors: number(CPU_COUNT).map(|count: f64| count as u32).filter(|n| *n > 0),
+            null_round_trip_s: number(NULL_ROUND_TRIP).map(|ns| ns / 1e9),
             own_client: target.is_nfs(),
             ..Known::default()
         };
         match target {
             TargetSpec::Emulated { volume, options, .. } => {
                 let value = volume.throughput_limit_bytes_per_s as f64;
-                known.throughput_per_quota = Some(value / volume.quota_bytes.max(1) as f64);
                 let quota = units::Bytes::new(volume.quota_bytes);
                 let origin = format!("{quota} x {}", volume.service_level);
                 known.limits.retain(|one| one.limit != Limit::VolumeThroughput);
-                known.limits.push(KnownLimit { limit: Limit::VolumeThroughput, value, origin });
+                let limit = Limit::VolumeThroughput;
+                known.limits.push(KnownLimit { limit, value, origin, certain: true });
                 known.client_slots = Some(slots(options));
                 known.absent = NOT_EMULATED.to_vec();
+                known.volume = Some((volume.service_level.clone(), volume.quota_bytes));
             }
             TargetSpec::Nfs { url, .. } => {
                 let options = url.split_once('?').map_or("", |(_, options)| options);
                 known.client_slots = Some(slots(options));
             }
             TargetSpec::Null => {
-                let all = Limit::RESOURCES.into_iter().chain([Limit::NotReached]);
-                known.absent = all.filter(|limit| *limit != Limit::ClientCpu).collect();
+                let others = Limit::ALL.into_iter().filter(|limit| *limit != Limit::ClientCpu);
+                known.absent = others.collect();
             }
             TargetSpec::Directory { .. } => {
                 let filesystem = value_of(environment, FILESYSTEM);
@@ -124,6 +140,16 @@ impl Known {
     pub fn limit(&self, limit: Limit) -> Option<&KnownLimit> {
         self.limits.iter().find(|one| one.limit == limit)
     }
+
+    /// Bytes per second of a volume's limit that is certain.
+    pub fn certain_volume(&self) -> Option<f64> {
+        self.limit(Limit::VolumeThroughput).filter(|one| one.certain).map(|one| one.value)
+    }
+
+    /// The target does nothing: only this host is measured.
+    pub fn is_null(&self) -> bool {
+        self.absent.len() + 1 == Limit::ALL.len()
+    }
 }
 
 fn value_of<'r>(environment: &'r [(String, String)], name: &str) -> Option<&'r str> {
@@ -132,11 +158,11 @@ fn value_of<'r>(environment: &'r [(String, String)], name: &str) -> Option<&'r s
 
 fn entry((name, value): &(String, String)) -> Option<KnownLimit> {
     let code = name.strip_prefix(ENVIRONMENT)?;
-    let limit = Limit::RESOURCES.into_iter().find(|limit| limit.code() == code)?;
+    let limit = Limit::ALL.into_iter().find(|limit| limit.code() == code)?;
     let (amount, rest) = value.split_once(' ').unwrap_or((value, ""));
     let value = amount.parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0)?;
     let origin = rest.split_once(", ").map_or("as given", |(_, origin)| origin).to_owned();
-    Some(KnownLimit { limit, value, origin })
+    Some(KnownLimit { limit, value, origin, certain: false })
 }
 
 /// The option `slots` of a URL.

@@ -1,0 +1,210 @@
+//! The experiment that would tell most: the change of circumstances under which probable hypotheses
+//! predict different ceilings.
+
+use super::hypothesis::{self, HYPOTHESES, Hypothesis, Ratio};
+use super::known::Known;
+use super::likelihood::{self, Circumstances};
+use super::series::Series;
+use super::{Limit, Weighed};
+use crate::curve::plateau::{Inconclusive, State};
+
+/// An experiment that is expected to raise the probability of the true limit by less than this is
+/// not worth making.
+const WORTH_MIN: f64 = 0.008;
+/// Standard error of a ceiling that is yet to be measured, as a share.
+const ERROR: f64 = 0.01;
+/// Outcomes of which nothing is predicted, as logarithms of the ratio.
+const ANY: [f64; 3] = [-1.0, 0.0, 0.7];
+
+/// What to change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Four times the connections.
+    Connections,
+    /// Larger transfers.
+    LargerTransfers,
+    /// Smaller transfers.
+    SmallerTransfers,
+    /// Reads for writes.
+    Direction,
+    /// As many reads as writes.
+    Mix,
+    /// Sequential access for random access, or the other way round.
+    Order,
+    /// Twice the workers.
+    Workers,
+    /// Twice the volumes at the same endpoint.
+    Volumes,
+}
+
+/// What would tell more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Experiment {
+    /// More load: up to this queue depth over all workers.
+    MoreLoad {
+        /// Operations outstanding.
+        queue_depth: u64,
+        /// Workers that share them.
+        workers: u32,
+    },
+    /// Measure longer and more often, to narrow the intervals.
+    Repeat,
+    /// Change this, and compare the ceilings.
+    Change {
+        /// What to change.
+        change: Change,
+        /// Present transfer size, in bytes.
+        transfer_size: u64,
+        /// Present workers.
+        workers: u32,
+        /// The number of connections can be set from here.
+        own_client: bool,
+    },
+}
+
+impl Change {
+    /// In the order of what they cost the user.
+    pub(crate) const ALL: [Change; 8] = [
+        Change::Connections,
+        Change::LargerTransfers,
+        Change::SmallerTransfers,
+        Change::Order,
+        Change::Workers,
+        Change::Mix,
+        Change::Direction,
+        Change::Volumes,
+    ];
+
+    /// The same series under changed circumstances, not measured.
+    pub(crate) fn of(self, series: &Series) -> Series {
+        let mut changed = series.clone();
+        let work = &mut changed.work;
+        match self {
+            Change::Connections => {
+                work.connections = Some(4 * work.connections.unwrap_or(1).max(1));
+            }
+            Change::LargerTransfers => work.transfer_bytes = larger(work.transfer_bytes),
+            Change::SmallerTransfers => work.transfer_bytes = smaller(work.transfer_bytes),
+            Change::Mix => work.read_share = 0.5,
+            Change::Order => work.order = hypothesis::other_order(work.order),
+            Change::Workers => {
+                work.workers *= 2;
+                // Each worker has a connection of its own.
+                work.connections = work.connections.map(|count| count.max(work.workers));
+            }
+            Change::Direction => work.read_share = if work.read_share < 0.5 { 1.0 } else { 0.0 },
+            Change::Volumes => work.volumes *= 2,
+        }
+        changed
+    }
+}
+
+/// Four or eight times the size: at least 64 KiB.
+pub(crate) fn larger(bytes: f64) -> f64 {
+    if bytes < 32768.0 { bytes * 8.0 } else { bytes * 4.0 }
+}
+
+/// An eighth of the size, in whole blocks where it is, else in whole sectors.
+pub(crate) fn smaller(bytes: f64) -> f64 {
+    let unit = if bytes % BLOCK_BYTES == 0.0 { BLOCK_BYTES } else { SECTOR_BYTES };
+    (bytes / 8.0 / unit).round().max(1.0) * unit
+}
+
+const BLOCK_BYTES: f64 = 4096.0;
+const SECTOR_BYTES: f64 = 512.0;
+
+/// The changes that are worth measuring, the most telling first.
+pub(crate) fn telling(series: &Series, weighed: &Weighed, known: &Known) -> Vec<Change> {
+    let mut found: Vec<(Change, f64)> = Change::ALL
+        .into_iter()
+        .map(|change| (change, worth(change, series, weighed, known)))
+        .filter(|(_, worth)| *worth >= WORTH_MIN)
+        .collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    found.into_iter().map(|(change, _)| change).collect()
+}
+
+/// By how much the probability of the true limit is expected to rise when this is measured.
+fn worth(change: Change, series: &Series, weighed: &Weighed, known: &Known) -> f64 {
+    let changed = change.of(series);
+    if likelihood::differences(series, &changed).is_empty() {
+        return 0.0;
+    }
+    let circumstances = Circumstances::of(series, &changed, known);
+    let ratios: Vec<Ratio> = HYPOTHESES.iter().map(|one| circumstances.ratio(one)).collect();
+    let mut worth = 0.0;
+    for (hypothesis, (probability, ratio)) in
+        HYPOTHESES.iter().zip(weighed.posterior.iter().zip(&ratios))
+    {
+        for (outcome, share) in outcomes(*ratio, &circumstances) {
+            let right = right_after(outcome, hypothesis.limit, &ratios, weighed, &circumstances);
+            worth += probability * share * (right - weighed.probability(hypothesis.limit));
+        }
+    }
+    worth
+}
+
+/// What a hypothesis expects, with the share of each.
+fn outcomes(ratio: Ratio, circumstances: &Circumstances) -> Vec<(f64, f64)> {
+    let thirds = |outcomes: [f64; 3]| outcomes.map(|outcome| (outcome, 1.0 / 3.0)).to_vec();
+    match ratio {
+        Ratio::Exactly(ratio, _) => {
+            let (from, lower) = circumstances.next_limit(ratio);
+            let between = |at: f64| (from + at * (ratio - from), lower / 2.0);
+            vec![(ratio, 1.0 - lower), between(0.25), between(0.6)]
+        }
+        Ratio::Between(least, most) => {
+            thirds([0.2, 0.5, 0.8].map(|at| least + at * (most - least)))
+        }
+        Ratio::Any => thirds(ANY),
+    }
+}
+
+/// Probability of `limit` once this ratio is measured.
+fn right_after(
+    outcome: f64,
+    limit: Limit,
+    ratios: &[Ratio],
+    weighed: &Weighed,
+    circumstances: &Circumstances,
+) -> f64 {
+    let (mut right, mut all) = (0.0, 0.0);
+    let of = |(one, ratio): (&Hypothesis, &Ratio)| (one.limit, circumstances.likelihood(*ratio, outcome, ERROR));
+    for ((one, likelihood), probability) in
+        HYPOTHESES.iter().zip(ratios).map(of).zip(&weighed.posterior)
+    {
+        all += probability * likelihood;
+        if one == limit {
+            right += probability * likelihood;
+        }
+    }
+    right / all.max(f64::MIN_POSITIVE)
+}
+
+/// What would tell more about this series.
+pub(crate) fn next(series: &Series, weighed: &Weighed, known: &Known) -> Option<Experiment> {
+    match series.plateau.state {
+        State::NotReached => None,
+        State::Inconclusive(Inconclusive::Precision(_) | Inconclusive::Stability(_)) => {
+            Some(Experiment::Repeat)
+        }
+        State::Inconclusive(_) => Some(more_load(series)),
+        State::Reached(_) if series.is_at_certain_limit() || known.is_null() => None,
+        State::Reached(_) => {
+            let change = telling(series, weighed, known).into_iter().next()?;
+            let size = series.work.transfer_bytes;
+            Some(Experiment::Change {
+                change,
+                transfer_size: size.round() as u64,
+                workers: series.work.workers,
+                own_client: known.own_client,
+            })
+        }
+    }
+}
+
+fn more_load(series: &Series) -> Experiment {
+    let workers = series.work.workers.max(1);
+    let queue_depth = (series.deepest() * 4.0).clamp(1.0, 4096.0) as u64;
+    Experiment::MoreLoad { queue_depth, workers }
+}

@@ -1,0 +1,259 @@
+//! What each limit predicts. A hypothesis is a limit with its details: how much of the resource an
+//! operation needs. Amounts are unknown; ratios of ceilings under changed circumstances are not.
+
+use super::Limit;
+use super::series::Series;
+use crate::work::Order;
+
+/// Bytes that a segment of a TCP stream carries (Ethernet's 1,500 less the headers of IPv4 and of
+/// TCP with timestamps; RFC 9293, RFC 7323).
+const SEGMENT_BYTES: f64 = 1448.0;
+/// What is sent around it: Ethernet with preamble, checksum and gap 38, IPv4 20, TCP 32.
+const HEADERS_BYTES: f64 = 90.0;
+/// An NFS call or reply without data, with RPC's headers (RFC 5531, RFC 1813).
+const CALL_BYTES: f64 = 150.0;
+/// At least this share of an operation's time is spent in the server, whatever the network takes.
+const SERVER_SHARE_MIN: f64 = 0.1;
+
+/// How a resource is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Bytes of reads and writes together, per volume.
+    BytesPerVolume,
+    /// Bytes of reads and writes together, over all volumes and connections.
+    Bytes,
+    /// Bytes of reads and writes together, per connection.
+    BytesPerConnection,
+    /// Bytes of the busier direction, per connection.
+    DirectionPerConnection,
+    /// Operations, per connection.
+    OperationsPerConnection,
+    /// Operations.
+    Operations,
+    /// Bytes sent by the client, headers included.
+    Sent,
+    /// Bytes on the wire in the busier direction, headers included.
+    Wire,
+    /// Slots of the client, per connection: held for the whole round trip.
+    RoundTripPerConnection,
+    /// Slots of the server, per connection: held while the server has the request.
+    ServerTimePerConnection,
+    /// Slots of the server in all.
+    ServerTime,
+    /// Work of some processor or device, which may depend on direction and order in ways that
+    /// nobody knows, and on the size somewhere between not at all and in proportion.
+    Work(WorkUse),
+}
+
+/// What the work of an operation depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WorkUse {
+    /// Reads and writes differ.
+    direction: bool,
+    /// Sequential and random access differ.
+    order: bool,
+    /// Workers share it out: as many processors are used as there are workers.
+    per_worker: bool,
+}
+
+const HOST: WorkUse = WorkUse { direction: false, order: false, per_worker: true };
+const SERVER: WorkUse = WorkUse { direction: false, order: false, per_worker: false };
+
+/// A limit with its details.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Hypothesis {
+    pub(crate) limit: Limit,
+    /// Probability before anything is measured; all together are 1.
+    pub(crate) prior: f64,
+    pub(crate) uses: Use,
+}
+
+/// Every hypothesis. How common each limit is follows the order in which the vendor's
+/// troubleshooting goes through them (quota, connections, VM size, client, storage).
+pub(crate) const HYPOTHESES: [Hypothesis; 20] = [
+    of(Limit::VolumeThroughput, 0.20, Use::BytesPerVolume),
+    of(Limit::Endpoint, 0.06, Use::Bytes),
+    of(Limit::NetworkFlow, 0.06, Use::BytesPerConnection),
+    of(Limit::NetworkFlow, 0.06, Use::DirectionPerConnection),
+    of(Limit::NetworkFlow, 0.01, Use::OperationsPerConnection),
+    of(Limit::VmEgress, 0.09, Use::Sent),
+    of(Limit::Link, 0.09, Use::Wire),
+    of(Limit::ClientCpu, 0.05, Use::Work(HOST)),
+    of(Limit::ClientCpu, 0.04, Use::Work(WorkUse { direction: true, ..HOST })),
+    of(Limit::ClientSlots, 0.03, Use::RoundTripPerConnection),
+    of(Limit::ServerSlots, 0.05, Use::ServerTimePerConnection),
+    of(Limit::ServerSlots, 0.02, Use::ServerTime),
+    of(Limit::ServerCpu, 0.03, Use::Work(SERVER)),
+    of(Limit::ServerCpu, 0.02, Use::Work(WorkUse { direction: true, ..SERVER })),
+    of(Limit::Disk, 0.05, Use::Work(WorkUse { order: true, ..SERVER })),
+    of(Limit::Disk, 0.04, Use::Work(WorkUse { direction: true, order: true, ..SERVER })),
+    of(Limit::Disk, 0.01, Use::Work(WorkUse { direction: true, ..SERVER })),
+    // Several devices or processors that do most of what an unloaded request waits for are like
+    // slots.
+    of(Limit::Disk, 0.02, Use::ServerTime),
+    of(Limit::ServerCpu, 0.01, Use::ServerTime),
+    of(Limit::OperationsPerSecond, 0.05, Use::Operations),
+];
+
+/// Prior probability of a limit that is not among the hypotheses.
+pub(crate) const SOMETHING_ELSE: f64 = 0.01;
+
+const fn of(limit: Limit, prior: f64, uses: Use) -> Hypothesis {
+    Hypothesis { limit, prior, uses }
+}
+
+/// Logarithm of a ratio of two ceilings, as a hypothesis predicts it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Ratio {
+    /// This, give or take this standard error of the model.
+    Exactly(f64, f64),
+    /// Anything from the first to the second.
+    Between(f64, f64),
+    /// Anything: the present state of things says nothing of it.
+    Any,
+}
+
+/// Standard error of a predicted ratio where the resource counts bytes or operations exactly.
+const EXACT: f64 = 0.02;
+/// The same where protocol headers are estimated.
+const HEADERS: f64 = 0.04;
+/// The same where times of unloaded operations stand for those of loaded ones.
+const TIMES: f64 = 0.08;
+/// The same where work is done by processors or devices: none does exactly as much under changed
+/// circumstances.
+const PROCESSORS: f64 = 0.03;
+/// Writes cost between a fifth and five times as much as reads.
+const DIRECTIONS: f64 = 1.6;
+/// Random access costs up to twenty times as much as sequential access.
+const ORDERS: f64 = 3.0;
+/// Sizes and shares that differ by less than this are the same.
+const SAME: f64 = 0.01;
+
+impl Hypothesis {
+    /// How much of the resource one operation needs, in a unit of the resource; `None` where that
+    /// depends on what is not known.
+    fn need(&self, series: &Series, null_round_trip_s: Option<f64>) -> Option<(f64, f64)> {
+        let work = &series.work;
+        let size = work.transfer_bytes.max(1.0);
+        let (reads, writes) = (work.read_share, 1.0 - work.read_share);
+        let connections = series.connections();
+        let exact = |need: f64| Some((need, EXACT));
+        let network_s = null_round_trip_s.unwrap_or(0.0);
+        match self.uses {
+            Use::BytesPerVolume => exact(size / f64::from(work.volumes.max(1))),
+            Use::Bytes => exact(size),
+            Use::BytesPerConnection => exact(size / connections),
+            Use::DirectionPerConnection => exact(size * reads.max(writes) / connections),
+            Use::OperationsPerConnection => exact(1.0 / connections),
+            Use::Operations => exact(1.0),
+            Use::Sent => Some((sent(size, writes, reads), HEADERS)),
+            Use::Wire => Some((sent(size, writes, reads).max(sent(size, reads, writes)), HEADERS)),
+            Use::RoundTripPerConnection => {
+                Some((series.unloaded_s? * series.calls_per_op() / connections, TIMES))
+            }
+            Use::ServerTimePerConnection | Use::ServerTime => {
+                let unloaded_s = series.unloaded_s?;
+                let server_s = (unloaded_s - network_s).max(SERVER_SHARE_MIN * unloaded_s);
+                let each = match self.uses {
+                    Use::ServerTime => 1.0,
+                    _ => connections,
+                };
+                Some((server_s * series.calls_per_op() / each, TIMES))
+            }
+            Use::Work(_) => None,
+        }
+    }
+
+    /// Amount of the resource that a rate uses up: in bytes per second, operations per second, or
+    /// slots. `None` for work, whose unit is not known.
+    pub(crate) fn amount(
+        &self,
+        series: &Series,
+        rate: f64,
+        null_round_trip_s: Option<f64>,
+    ) -> Option<f64> {
+        self.need(series, null_round_trip_s).map(|(need, _)| need * rate)
+    }
+
+    /// How the ceiling of `other` lies to that of `series`.
+    pub(crate) fn ratio(
+        &self,
+        series: &Series,
+        other: &Series,
+        null_round_trip_s: Option<f64>,
+        processors: f64,
+    ) -> Ratio {
+        if let Use::Work(work) = self.uses {
+            return work.ratio(series, other, processors);
+        }
+        let need = |of: &Series| self.need(of, null_round_trip_s);
+        // Times of unloaded operations are the same for the same kind of operation.
+        let same_kind = series.work.kind == other.work.kind;
+        match (need(series), need(other)) {
+            (Some((here, error)), Some((there, _))) => {
+                let error = if error == TIMES && same_kind { EXACT } else { error };
+                Ratio::Exactly((here / there).ln(), error)
+            }
+            _ => Ratio::Any,
+        }
+    }
+}
+
+impl WorkUse {
+    fn ratio(self, series: &Series, other: &Series, processors: f64) -> Ratio {
+        let (a, b) = (&series.work, &other.work);
+        let used = |workers: u32| f64::from(workers.max(1)).min(processors);
+        let more = match self.per_worker {
+            true => (used(b.workers) / used(a.workers)).ln(),
+            false => 0.0,
+        };
+        let by_size = (a.transfer_bytes / b.transfer_bytes).ln();
+        let (mut least, mut most) = (more + by_size.min(0.0), more + by_size.max(0.0));
+        if self.direction {
+            let half = DIRECTIONS * (a.read_share - b.read_share).abs();
+            (least, most) = (least - half, most + half);
+        }
+        if self.order {
+            match (a.order, b.order) {
+                (Order::Random, Order::Sequential) => most += ORDERS,
+                (Order::Sequential, Order::Random) => least -= ORDERS,
+                _ => {}
+            }
+        }
+        match most - least < SAME {
+            true => Ratio::Exactly((least + most) / 2.0, PROCESSORS),
+            false => Ratio::Between(least, most),
+        }
+    }
+}
+
+/// Bytes on the wire in one direction for each operation: data for `with` of them, a call or reply
+/// without data for `without`.
+fn sent(size: f64, with: f64, without: f64) -> f64 {
+    with * wire_bytes(size) + without * wire_bytes(0.0)
+}
+
+/// A call or reply with so much data, with all headers.
+fn wire_bytes(data_bytes: f64) -> f64 {
+    let bytes = data_bytes + CALL_BYTES;
+    bytes + (bytes / SEGMENT_BYTES).max(1.0) * HEADERS_BYTES
+}
+
+/// The other order of access.
+pub(crate) const fn other_order(order: Order) -> Order {
+    match order {
+        Order::Sequential => Order::Random,
+        Order::Random | Order::Both => Order::Sequential,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn priors_sum_to_one() {
+        let sum: f64 = HYPOTHESES.iter().map(|hypothesis| hypothesis.prior).sum();
+        assert!((sum + SOMETHING_ELSE - 1.0).abs() < 1e-9, "{sum}");
+    }
+}

@@ -1,0 +1,503 @@
+//! How well each hypothesis explains what was observed.
+//!
+//! Observations of one series are taken as independent, each with a likelihood under every
+//! hypothesis: how the ceilings of other series lie to this one's, whether the ceiling equals an
+//! amount that is known, and what was seen directly of processors, slots and evenness. The numbers
+//! here are judgements about systems in general, found on simulated systems whose limits are
+//! known; others, and real ones, examine them (`cargo xtask bench judgement`,
+//! `docs/reference/limits.md`). `docs/method.md` lists them.
+
+use super::hypothesis::{HYPOTHESES, Hypothesis, Ratio, Use};
+use super::known::Known;
+use super::series::Series;
+use super::{Difference, Evidence, Limit};
+use crate::distributions::normal_below;
+
+/// One value for each hypothesis, the last for something that is not among them.
+pub(crate) type PerHypothesis = [f64; HYPOTHESES.len() + 1];
+
+/// Something that was observed, with its likelihood under each hypothesis.
+#[derive(Clone, Debug)]
+pub(crate) struct Observation {
+    pub(crate) evidence: Evidence,
+    /// Load points that show it, as indices in `Findings::load_points`.
+    pub(crate) load_points: Vec<usize>,
+    pub(crate) likelihoods: PerHypothesis,
+}
+
+/// Share of ratios that are farther from their prediction than its standard error says.
+const LOOSE_SHARE: f64 = 0.10;
+/// Standard error of those.
+const LOOSE_SIGMA: f64 = 0.10;
+/// Probability that another limit comes first though it should be no nearer than before: what
+/// changed brings it into play.
+const OTHER_NEW: f64 = 0.06;
+/// Where other limits lie above the one in force, on average, as a logarithm: a ceiling that was
+/// predicted to rise ends at the first of them.
+const OTHER_ABOVE: f64 = 1.5;
+/// Probability that more is measured than a ceiling allows.
+const EXCEEDED: f64 = 0.002;
+/// Ceilings of which nothing is predicted lie within this range, as a logarithm.
+const RANGE: f64 = 4.0;
+/// Amounts of which nothing is known lie within this range, as a logarithm: four decades.
+const AMOUNT_RANGE: f64 = 9.2;
+/// Probability that a limit which the user gave is not the one in force.
+const KNOWN_WRONG: f64 = 0.10;
+/// Probability that other clients take part of a limit that they share.
+const SHARED: f64 = 0.05;
+/// They take up to this part of it, as a logarithm.
+const SHARED_RANGE: f64 = 1.5;
+/// Probability that a limit which this program set itself is not the one in force.
+const CERTAIN_WRONG: f64 = 1e-6;
+/// Standard error of an amount compared with a known one, beyond that of the hypothesis.
+const AMOUNT_SIGMA: f64 = 0.01;
+
+/// What was observed of `series`, next to `all` others.
+pub(crate) fn observations(series: &Series, all: &[Series], known: &Known) -> Vec<Observation> {
+    let mut found = Vec::new();
+    let mut add = |observation: Option<(Evidence, PerHypothesis)>, load_points: Vec<usize>| {
+        if let Some((evidence, likelihoods)) = observation {
+            found.push(Observation { evidence, load_points, likelihoods });
+        }
+    };
+    let top = || vec![series.top_load_point()];
+    add(host_processors(series), top());
+    add(service_processor(series), top());
+    add(client_slots(series, known), top());
+    for limit in &known.limits {
+        add(known_amount(limit.limit, series, known), top());
+    }
+    add(slots_in_use(series, known), top());
+    add(evenness(series), top());
+    add(knee(series), series.load_points.clone());
+    for other in all {
+        let points = vec![series.top_load_point(), other.top_load_point()];
+        add(compared(series, other, known), points);
+    }
+    found
+}
+
+/// Every hypothesis's likelihood by `of`, something else's by `else_`.
+fn each(of: impl Fn(&Hypothesis) -> f64, else_: f64) -> PerHypothesis {
+    let mut values = [else_; HYPOTHESES.len() + 1];
+    for (value, hypothesis) in values.iter_mut().zip(&HYPOTHESES) {
+        *value = of(hypothesis);
+    }
+    values
+}
+
+/// One likelihood for hypotheses about `limit`, another for the rest.
+fn split(limits: &[Limit], these: f64, others: f64) -> PerHypothesis {
+    each(|one| if limits.contains(&one.limit) { these } else { others }, others)
+}
+
+/// A value between those of a table, linear between its rows, which ascend.
+fn interpolated(at: f64, table: &[(f64, f64)]) -> f64 {
+    let after = table.iter().position(|(x, _)| *x >= at);
+    match after {
+        None => table[table.len() - 1].1,
+        Some(0) => table[0].1,
+        Some(after) => {
+            let ((x0, y0), (x1, y1)) = (table[after - 1], table[after]);
+            y0 + (y1 - y0) * (at - x0) / (x1 - x0)
+        }
+    }
+}
+
+/// Likelihood of a busy share where the processor is the limit, and where it is not.
+const BUSY_IF_LIMIT: [(f64, f64); 5] =
+    [(0.70, 0.002), (0.85, 0.04), (0.92, 0.3), (0.97, 0.9), (1.0, 0.95)];
+const BUSY_IF_NOT: [(f64, f64); 5] =
+    [(0.70, 0.9), (0.85, 0.08), (0.92, 0.02), (0.97, 0.002), (0.99, 0.0004)];
+
+/// How near this host's processors are to their end, 0 to 1, at the highest rate.
+///
+/// A worker that always runs or waits to run has no time left, whoever uses its processor; a host
+/// whose processors are all busy is no limit as long as our threads do not wait for them.
+pub(crate) fn host_pressure(series: &Series) -> Option<f64> {
+    let host = series.top.host;
+    let stolen = host.and_then(|host| host.steal).map_or(0.0, |steal| steal.value.min(0.9));
+    let worker = series.top.worker_busy.map(|busy| busy / (1.0 - stolen));
+    let shared = host.and_then(|host| {
+        let busy = host.busy?.value;
+        let waits = match (host.run_delay, host.own_used) {
+            (Some(delay), Some(own)) if own.value > 0.0 => {
+                (delay.value / (delay.value + own.value) / WAITING_SHARE).min(1.0)
+            }
+            _ => 1.0,
+        };
+        Some(busy * waits)
+    });
+    let pressure = match (worker, shared) {
+        (Some(worker), Some(shared)) => worker.max(shared),
+        (one, other) => one.or(other)?,
+    };
+    Some(pressure.min(1.0))
+}
+
+/// Threads that wait for a processor for this share of the time that they run or wait are held up
+/// by it.
+const WAITING_SHARE: f64 = 0.15;
+
+fn host_processors(series: &Series) -> Option<(Evidence, PerHypothesis)> {
+    let pressure = host_pressure(series)?;
+    let others = series.top.host.and_then(|host| host.others).map(|share| share.value);
+    let likelihoods = split(
+        &[Limit::ClientCpu],
+        interpolated(pressure, &BUSY_IF_LIMIT),
+        interpolated(pressure, &BUSY_IF_NOT),
+    );
+    Some((Evidence::HostProcessors { busy: pressure, others }, likelihoods))
+}
+
+/// The processor of our own service, where it runs in this process.
+fn service_processor(series: &Series) -> Option<(Evidence, PerHypothesis)> {
+    let busy = series.top.host.and_then(|host| host.service)?.value.min(1.0);
+    let likelihoods = split(
+        &[Limit::ServerCpu],
+        interpolated(busy, &BUSY_IF_LIMIT),
+        interpolated(busy, &BUSY_IF_NOT),
+    );
+    Some((Evidence::ServiceProcessor { busy }, likelihoods))
+}
+
+/// Share of the slots from which on they are full.
+const SLOTS_FULL: f64 = 0.97;
+/// Calls at the highest load, over the slots, from which on slots can be full.
+const SLOTS_ASKED: f64 = 1.1;
+/// Calls that take at most this many times as long as unloaded ones wait for nothing.
+const CALLS_WAIT_NOT: f64 = 1.15;
+/// From here on they do.
+const CALLS_WAIT: f64 = 1.5;
+
+/// Full slots say little: where anything else is exhausted, they fill up in front of it. Full ones
+/// whose calls come back as fast as a single one are the limit themselves.
+fn client_slots(series: &Series, known: &Known) -> Option<(Evidence, PerHypothesis)> {
+    let slots = known.client_slots?;
+    let last = series.measured().next_back()?;
+    let asked = series.deepest() * series.calls_per_op() / series.connections();
+    if asked <= SLOTS_ASKED * slots {
+        let evidence = Evidence::ClientSlots { outstanding: asked.min(slots), slots, full: false };
+        return Some((evidence, split(&[Limit::ClientSlots], 0.0, 1.0)));
+    }
+    let (outstanding, unloaded_s) = (series.top.calls_outstanding?, series.unloaded_s?);
+    let full = outstanding >= SLOTS_FULL * slots;
+    let rate = last.rate.value.max(series.level());
+    let call_s = outstanding * series.connections() / (rate * series.calls_per_op());
+    let waiting = call_s / unloaded_s;
+    let (slots_are_limit, others) = match full {
+        true if waiting < CALLS_WAIT_NOT => (0.9, 0.02),
+        true if waiting > CALLS_WAIT => (0.01, 0.6),
+        true => (0.2, 0.2),
+        false => (0.005, 0.6),
+    };
+    let evidence = Evidence::ClientSlots { outstanding, slots, full };
+    Some((evidence, split(&[Limit::ClientSlots], slots_are_limit, others)))
+}
+
+/// Counts of slots that servers are built with.
+const SLOT_COUNTS: std::ops::RangeInclusive<i32> = 2..=10;
+/// Fewer requests than this at a time are no full slots.
+const SLOTS_MIN: f64 = 0.85;
+
+/// Requests in the server at a time: as a limit of slots it is a whole number, more often than not
+/// a power of two.
+fn slots_in_use(series: &Series, known: &Known) -> Option<(Evidence, PerHypothesis)> {
+    let amount = |uses: Use| {
+        let hypothesis = HYPOTHESES.iter().find(|one| one.uses == uses)?;
+        hypothesis.amount(series, series.level(), known.null_round_trip_s)
+    };
+    let per_connection = amount(Use::ServerTimePerConnection)?;
+    let total = amount(Use::ServerTime)?;
+    let likelihood = |slots: f64| {
+        let off = SLOT_COUNTS.map(|power| (slots.log2() - f64::from(power)).abs());
+        match off.fold(f64::INFINITY, f64::min) {
+            _ if slots < SLOTS_MIN => 0.01,
+            off if off < 0.08 => 1.6,
+            _ => 0.9,
+        }
+    };
+    let likelihoods = each(
+        |one| match one.uses {
+            Use::ServerTimePerConnection => likelihood(per_connection),
+            Use::ServerTime => likelihood(total),
+            _ => 1.0,
+        },
+        1.0,
+    );
+    Some((Evidence::ServerSlots { per_connection, total }, likelihoods))
+}
+
+/// Variance over mean of counts below which operations pass evenly; 1 is chance.
+pub(crate) const EVEN_MAX: f64 = 0.1;
+/// Above this they complete at random.
+const UNEVEN_MIN: f64 = 0.5;
+
+/// How evenly operations complete: what lets bytes or operations pass at a set rate does so evenly;
+/// what works on each for as long as it takes does not.
+fn evenness(series: &Series) -> Option<(Evidence, PerHypothesis)> {
+    let dispersion = series.top.dispersion.filter(|_| series.is_reached())?;
+    let (works, paces) = match dispersion {
+        even if even < EVEN_MAX => (0.2, 0.6),
+        uneven if uneven > UNEVEN_MIN => (0.6, 0.25),
+        _ => (0.2, 0.15),
+    };
+    let neither = (works + paces) / 2.0;
+    let of = |one: &Hypothesis| match (one.limit, one.uses) {
+        // A loop of a generator may be as even as a limit.
+        (Limit::ClientCpu, _) => neither,
+        (_, Use::Work(_) | Use::ServerTime | Use::ServerTimePerConnection) => works,
+        _ => paces,
+    };
+    Some((Evidence::Evenness { dispersion }, each(of, neither)))
+}
+
+/// Loads this near to the knee, as a factor, show its shape.
+const NEAR_KNEE: f64 = 2.0;
+/// Rates that fall short of both bounds by more than this share make a rounded knee.
+const ROUNDED_MIN: f64 = 0.10;
+/// Below this it is sharp.
+const SHARP_MAX: f64 = 0.03;
+
+/// The shape of the knee: behind a set rate operations wait only when it is used up; where work
+/// takes as long as it takes they queue before.
+fn knee(series: &Series) -> Option<(Evidence, PerHypothesis)> {
+    let (unloaded_s, level) = (series.unloaded_s?, series.level());
+    if !series.is_reached() || !series.work.closed {
+        return None;
+    }
+    let shortfall = |load: f64, rate: f64| {
+        let bound = (load / unloaded_s).min(level);
+        let near = load / unloaded_s / level;
+        (near > 1.0 / NEAR_KNEE && near < NEAR_KNEE).then(|| 1.0 - rate / bound)
+    };
+    let shortfalls = series.measured().filter_map(|step| shortfall(step.load, step.rate.value));
+    let shortfall = shortfalls.reduce(f64::max)?;
+    let (works, paces) = match shortfall {
+        rounded if rounded > ROUNDED_MIN => (0.6, 0.25),
+        sharp if sharp < SHARP_MAX => (0.25, 0.6),
+        _ => (0.4, 0.4),
+    };
+    let of = |one: &Hypothesis| match one.uses {
+        Use::Work(_) => works,
+        _ => paces,
+    };
+    Some((Evidence::Knee { shortfall }, each(of, (works + paces) / 2.0)))
+}
+
+/// Whether the ceiling equals an amount that is known or said to be known.
+fn known_amount(limit: Limit, series: &Series, known: &Known) -> Option<(Evidence, PerHypothesis)> {
+    let one = known.limit(limit)?;
+    let error = series.ceiling().error;
+    let wrong = if one.certain { CERTAIN_WRONG } else { KNOWN_WRONG };
+    let level = series.level();
+    let comparable = |hypothesis: &Hypothesis| {
+        hypothesis.limit == limit
+            && !matches!(hypothesis.uses, Use::OperationsPerConnection | Use::ServerTime)
+    };
+    let amount = |hypothesis: &Hypothesis| {
+        hypothesis.amount(series, level, known.null_round_trip_s).filter(|_| comparable(hypothesis))
+    };
+    let likelihood = |hypothesis: &Hypothesis| {
+        let unknown = 1.0 / AMOUNT_RANGE;
+        let Some(amount) = amount(hypothesis) else { return unknown };
+        let model = match hypothesis.uses {
+            Use::Sent | Use::Wire => 0.04,
+            Use::RoundTripPerConnection | Use::ServerTimePerConnection => 0.08,
+            _ => 0.0,
+        };
+        let sigma = AMOUNT_SIGMA.hypot(error).hypot(model);
+        let off = (amount / one.value).ln();
+        let is_shared = matches!(
+            limit,
+            Limit::VolumeThroughput | Limit::Endpoint | Limit::OperationsPerSecond
+        );
+        let shared = if is_shared && !one.certain { SHARED } else { 0.0 };
+        let of_others = Component::uniform(-SHARED_RANGE, 0.0, sigma).density(off);
+        (1.0 - wrong - shared) * normal(off, sigma) + shared * of_others + wrong * unknown
+    };
+    let measured = HYPOTHESES.iter().filter(|hypothesis| comparable(hypothesis)).find_map(amount)?;
+    let evidence = Evidence::Known { limit, measured, known: one.value, origin: one.origin.clone() };
+    Some((evidence, each(likelihood, 1.0 / AMOUNT_RANGE)))
+}
+
+/// How the ceiling of another series lies to this one's.
+fn compared(series: &Series, other: &Series, known: &Known) -> Option<(Evidence, PerHypothesis)> {
+    let differences = differences(series, other);
+    if differences.is_empty() {
+        return None;
+    }
+    let (here, there) = (series.ceiling(), other.ceiling());
+    let (low, high) = ((there.low / here.low).ln(), (there.high / here.low).ln());
+    let error = here.error.hypot(there.error);
+    let circumstances = Circumstances::of(series, other, known);
+    let likelihood = |ratio: Ratio| of_ratio(ratio, low, high, error, circumstances.more_bytes);
+    let evidence = Evidence::Compared {
+        with: other.name.clone(),
+        differences,
+        operations: other.level() / series.level(),
+        bytes: other.level() * other.top.bytes_per_op / (series.level() * series.top.bytes_per_op),
+        reached: other.is_reached(),
+    };
+    let of = |one: &Hypothesis| likelihood(circumstances.ratio(one));
+    Some((evidence, each(of, likelihood(Ratio::Any))))
+}
+
+/// Two series that are compared.
+pub(crate) struct Circumstances<'a> {
+    series: &'a Series,
+    other: &'a Series,
+    null_round_trip_s: Option<f64>,
+    processors: f64,
+    /// Logarithm of the other's transfer size over this one's.
+    more_bytes: f64,
+}
+
+impl<'a> Circumstances<'a> {
+    pub(crate) fn of(series: &'a Series, other: &'a Series, known: &Known) -> Circumstances<'a> {
+        Circumstances {
+            series,
+            other,
+            null_round_trip_s: known.null_round_trip_s,
+            processors: known.processors.map_or(f64::INFINITY, f64::from),
+            more_bytes: (other.work.transfer_bytes / series.work.transfer_bytes).ln(),
+        }
+    }
+
+    /// How a hypothesis expects the other's ceiling to lie to this one's.
+    pub(crate) fn ratio(&self, hypothesis: &Hypothesis) -> Ratio {
+        hypothesis.ratio(self.series, self.other, self.null_round_trip_s, self.processors)
+    }
+
+    /// From where on another limit may come first, and the probability that one does; see
+    /// [`next_limit`].
+    pub(crate) fn next_limit(&self, ratio: f64) -> (f64, f64) {
+        next_limit(ratio, self.more_bytes)
+    }
+
+    /// Likelihood of a measured ratio (a logarithm) with this standard error.
+    pub(crate) fn likelihood(&self, ratio: Ratio, measured: f64, error: f64) -> f64 {
+        of_ratio(ratio, measured, measured, error, self.more_bytes)
+    }
+}
+
+pub(crate) fn differences(series: &Series, other: &Series) -> Vec<Difference> {
+    let (a, b) = (&series.work, &other.work);
+    let mut found = Vec::new();
+    if a.connections != b.connections {
+        let of = |connections: Option<u32>| connections.unwrap_or(1);
+        found.push(Difference::Connections { from: of(a.connections), to: of(b.connections) });
+    }
+    if (a.transfer_bytes / b.transfer_bytes).ln().abs() > 0.01 {
+        let (from, to) = (a.transfer_bytes, b.transfer_bytes);
+        found.push(Difference::TransferSize { from, to });
+    }
+    if (a.read_share - b.read_share).abs() > 0.01 {
+        found.push(Difference::ReadShare { from: a.read_share, to: b.read_share });
+    }
+    if a.order != b.order {
+        found.push(Difference::Order);
+    }
+    if a.workers != b.workers {
+        found.push(Difference::Workers { from: a.workers, to: b.workers });
+    }
+    if a.volumes != b.volumes {
+        found.push(Difference::Volumes { from: a.volumes, to: b.volumes });
+    }
+    found
+}
+
+/// Likelihood of the other's ceiling under what is predicted of it.
+///
+/// A mixture: near the prediction; farther from it than its standard error says; lower, because
+/// another limit comes first; hardly ever higher. Where the other's ceiling is known as a number it
+/// is a density, where bounds are known the probability that it lies between them; each is the same
+/// for all hypotheses.
+///
+/// * `low`, `high`: bounds of the logarithm of the other's ceiling over this one's
+/// * `error`: standard error of both
+fn of_ratio(ratio: Ratio, low: f64, high: f64, error: f64, more_bytes: f64) -> f64 {
+    let is_number = high - low < 1e-6;
+    let over = |component: Component| match is_number {
+        true => component.density(low),
+        false => (component.below(high) - component.below(low)).max(0.0),
+    };
+    let (least, most, model) = match ratio {
+        Ratio::Exactly(ratio, model) => (ratio, ratio, model),
+        Ratio::Between(least, most) => (least, most, LOOSE_SIGMA),
+        Ratio::Any => {
+            return over(Component::uniform(-RANGE / 2.0, RANGE / 2.0, error));
+        }
+    };
+    let near = Component::uniform(least, most, model.hypot(error));
+    let loose = Component::uniform(least, most, LOOSE_SIGMA.hypot(error).max(near.sigma));
+    let new = Component::uniform(least - RANGE / 2.0, least, near.sigma);
+    let higher = Component::uniform(most, most + RANGE, near.sigma);
+    let (rise, risen) = next_limit(least, more_bytes);
+    let rising = Component { decay: OTHER_ABOVE, ..Component::uniform(rise, least.max(rise), near.sigma) };
+    let as_predicted = (1.0 - OTHER_NEW - EXCEEDED) * (1.0 - risen);
+    as_predicted * ((1.0 - LOOSE_SHARE) * over(near) + LOOSE_SHARE * over(loose))
+        + (1.0 - OTHER_NEW - EXCEEDED) * risen * over(rising)
+        + OTHER_NEW * over(new)
+        + EXCEEDED * over(higher)
+}
+
+/// From where on other limits may come before a ceiling that was predicted to move to `ratio`, and
+/// the probability that one does: in operations those on operations stay where they were, those on
+/// bytes move against the transfer size.
+fn next_limit(ratio: f64, more_bytes: f64) -> (f64, f64) {
+    let from = (-more_bytes).min(0.0);
+    let room = (ratio - from).max(0.0);
+    (from, 1.0 - (-room / OTHER_ABOVE).exp())
+}
+
+/// A distribution from `least` to `most`, blurred by a normal one at its ends: uniform, or falling
+/// off exponentially from `least` on.
+#[derive(Clone, Copy, Debug)]
+struct Component {
+    least: f64,
+    most: f64,
+    sigma: f64,
+    /// Mean of the exponential; infinite where it is uniform.
+    decay: f64,
+}
+
+impl Component {
+    const fn uniform(least: f64, most: f64, sigma: f64) -> Component {
+        Component { least, most, sigma, decay: f64::INFINITY }
+    }
+
+    fn density(self, at: f64) -> f64 {
+        let Component { least, most, sigma, decay } = self;
+        let width = most - least;
+        if width < 0.1 * sigma {
+            return normal(at - (least + most) / 2.0, sigma);
+        }
+        let inside = normal_below((at - least) / sigma) - normal_below((at - most) / sigma);
+        if decay.is_infinite() {
+            return inside / width;
+        }
+        let from = ((at - least) / decay).max(0.0);
+        inside * (-from).exp() / (decay * (1.0 - (-width / decay).exp()))
+    }
+
+    fn below(self, at: f64) -> f64 {
+        let Component { least, most, sigma, decay } = self;
+        if at == f64::INFINITY {
+            return 1.0;
+        }
+        let width = most - least;
+        if width < 2.0 * sigma {
+            return normal_below((at - (least + most) / 2.0) / sigma.hypot(width / 12f64.sqrt()));
+        }
+        let share = ((at - least) / width).clamp(0.0, 1.0);
+        match decay.is_infinite() {
+            true => share,
+            false => (1.0 - (-share * width / decay).exp()) / (1.0 - (-width / decay).exp()),
+        }
+    }
+}
+
+fn normal(off: f64, sigma: f64) -> f64 {
+    (-0.5 * (off / sigma).powi(2)).exp() / (sigma * std::f64::consts::TAU.sqrt())
+}

@@ -1,0 +1,190 @@
+//! Load points that differ only in how much load they put on the target, with what a verdict on
+//! them depends on.
+
+use crate::curve::Outline;
+use crate::curve::plateau::{Plateau, Reason, Schedule, State, Step};
+use crate::host_state::HostSummary;
+use crate::load_point::LoadPoint;
+use crate::work::Work;
+
+/// Below this ratio of loaded to unloaded service time nothing is known of a ceiling above.
+const WAITING_MIN: f64 = 1.3;
+/// Standard error of a rate without an interval, as a share.
+const UNKNOWN_ERROR: f64 = 0.2;
+
+/// What the load point with the highest rate shows besides its rate.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Top {
+    /// Share of its processors that the busiest worker used.
+    pub(crate) worker_busy: Option<f64>,
+    /// What the host's processors did.
+    pub(crate) host: Option<HostSummary>,
+    /// Calls sent and not answered, on average for each connection.
+    pub(crate) calls_outstanding: Option<f64>,
+    /// Variance over mean of the operations completed in an interval.
+    pub(crate) dispersion: Option<f64>,
+    /// Mean service time, in seconds.
+    pub(crate) service_s: f64,
+    /// Bytes per operation.
+    pub(crate) bytes_per_op: f64,
+}
+
+/// Load points of one workload at different loads.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    pub(crate) name: String,
+    pub(crate) work: Work,
+    /// The load points, ascending by load, as indices in `Findings::load_points`.
+    pub(crate) load_points: Vec<usize>,
+    /// `steps[i]` is of `load_points[i]`; `None` where nothing was measured.
+    pub(crate) steps: Vec<Option<Step>>,
+    pub(crate) plateau: Plateau,
+    /// Service time without queueing, in seconds.
+    pub(crate) unloaded_s: Option<f64>,
+    pub(crate) top: Top,
+}
+
+/// What is known of a series' ceiling, in operations per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ceiling {
+    /// It is not below this.
+    pub(crate) low: f64,
+    /// It is not above this; infinite where nothing tells.
+    pub(crate) high: f64,
+    /// Standard error of both, as a share.
+    pub(crate) error: f64,
+}
+
+impl Series {
+    /// The load point with the highest rate.
+    pub(crate) fn top_load_point(&self) -> usize {
+        self.load_points[self.plateau.top]
+    }
+
+    /// What was measured, ascending by load.
+    pub(crate) fn measured(&self) -> impl DoubleEndedIterator<Item = &Step> {
+        self.steps.iter().flatten()
+    }
+
+    /// The highest load.
+    pub(crate) fn deepest(&self) -> f64 {
+        self.measured().next_back().map_or(0.0, |step| step.load)
+    }
+
+    /// Rate of the plateau, or the highest rate.
+    pub(crate) fn level(&self) -> f64 {
+        self.plateau.level.value
+    }
+
+    pub(crate) fn connections(&self) -> f64 {
+        f64::from(self.work.connections.unwrap_or(1).max(1))
+    }
+
+    pub(crate) fn calls_per_op(&self) -> f64 {
+        self.work.calls_per_op.unwrap_or(1.0)
+    }
+
+    /// What its points tell of its ceiling. Where operations take `w` times as long as unloaded
+    /// ones, a curve of the kind `X = A N / (N + c)` has reached `1 - 1 / w` of its end, and every
+    /// sharper curve more.
+    pub(crate) fn ceiling(&self) -> Ceiling {
+        let half = self.plateau.level.relative();
+        let error = half.map_or(UNKNOWN_ERROR, |half| half / 2.0);
+        let low = self.level();
+        if self.is_reached() {
+            return Ceiling { low, high: low, error };
+        }
+        let waiting = self.unloaded_s.map(|unloaded| self.top.service_s / unloaded);
+        let high = match waiting.filter(|_| self.work.closed) {
+            Some(waiting) if waiting > WAITING_MIN => low * waiting / (waiting - 1.0),
+            _ => f64::INFINITY,
+        };
+        Ceiling { low, high, error }
+    }
+
+    /// Whether its throughput has stopped rising.
+    pub(crate) fn is_reached(&self) -> bool {
+        self.plateau.is_reached()
+    }
+
+    /// Whether it equals a limit that this program set itself.
+    pub(crate) fn is_at_certain_limit(&self) -> bool {
+        self.plateau.state == State::Reached(Reason::AtKnownLimit)
+    }
+}
+
+/// The series of these load points: each load curve is one, and each point along anything else.
+pub(crate) fn series(outlines: &[Outline], load_points: &[LoadPoint]) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
+    for outline in outlines {
+        let whole: Vec<usize> = (0..outline.points.len()).collect();
+        match &outline.plateau {
+            Ok(plateau) => {
+                let name = outline.name.clone();
+                all.push(Series::new(name, outline, &whole, *plateau, load_points));
+            }
+            Err(_) => {
+                for point in whole {
+                    let Some(plateau) = outline.alone(point) else { continue };
+                    let label = &outline.points[point].label;
+                    let name = format!("{}, {} {label}", outline.name, outline.axis);
+                    all.push(Series::new(name, outline, &[point], plateau, load_points));
+                }
+            }
+        }
+    }
+    let unloaded: Vec<Option<f64>> = all.iter().map(|one| unloaded_s(one, &all)).collect();
+    for (one, unloaded_s) in all.iter_mut().zip(unloaded) {
+        one.unloaded_s = unloaded_s;
+    }
+    all
+}
+
+impl Series {
+    fn new(
+        name: String,
+        outline: &Outline,
+        points: &[usize],
+        plateau: Plateau,
+        load_points: &[LoadPoint],
+    ) -> Series {
+        let indices: Vec<usize> =
+            points.iter().map(|point| outline.points[*point].load_point).collect();
+        let steps: Vec<Option<Step>> = points.iter().map(|point| outline.steps[*point]).collect();
+        let top = &load_points[indices[plateau.top]];
+        let total = &top.merged.total;
+        let rate = total.data.achieved_rate.map_or(0.0, |rate| rate.value);
+        let bytes = total.data.throughput.map_or(0.0, |throughput| throughput.value);
+        Series {
+            name,
+            work: top.work.clone(),
+            plateau,
+            unloaded_s: None,
+            top: Top {
+                worker_busy: total.worker_busy_max.map(|busy| busy.value),
+                host: top.merged.host,
+                calls_outstanding: top.work.calls_outstanding,
+                dispersion: top.work.dispersion,
+                service_s: steps[plateau.top].map_or(0.0, |step| step.service_s),
+                bytes_per_op: if rate > 0.0 { bytes / rate } else { 0.0 },
+            },
+            load_points: indices,
+            steps,
+        }
+    }
+}
+
+/// Service time of an operation that does not wait: the shortest of all series that ask the same of
+/// the target, at queue depth 1 or at an offered rate that was kept. Where that rate is a limit's
+/// pace it says nothing of it.
+fn unloaded_s(one: &Series, all: &[Series]) -> Option<f64> {
+    let family = all.iter().filter(|other| other.work.kind == one.work.kind);
+    let of = |other: &Series| -> Option<f64> {
+        let first = other.measured().next()?;
+        let unqueued = first.schedule == Schedule::Closed
+            && first.load <= 1.0
+            && !other.plateau.floor_is_pace;
+        (unqueued || first.schedule == Schedule::Kept).then_some(first.service_s)
+    };
+    family.filter_map(of).min_by(f64::total_cmp)
+}

@@ -1,0 +1,311 @@
+//! Known answers for verdicts: on records made by hand, so that it is known what they can tell.
+
+mod records;
+
+use analysis::curve::Missing;
+use analysis::curve::plateau::{Inconclusive, Reason, State};
+use analysis::verdict::{Answer, Evidence, Gap, Limit, Verdict};
+use analysis::{Findings, analyze};
+use metrics::interval::StreamInterval;
+use metrics::run_record::{ExperimentRecord, RunRecord};
+use metrics::wire::{WireInterval, WirePlace};
+use records::{SECOND_NS, done, emulated_volume, experiment, reads, run, stream};
+use workload::arrival::Arrival;
+use workload::plan::TargetSpec;
+
+const MIB: u64 = 1 << 20;
+
+/// A closed loop of reads of `bytes` at each depth: unloaded they take 0.4 ms, and nothing goes
+/// beyond `ceiling` operations per second.
+fn curve_of(name: &str, bytes: u64, ceiling: u64, depths: &[u32]) -> Vec<RunRecord> {
+    let point = |depth: &u32| {
+        let rate = (u64::from(*depth) * 2500).min(ceiling);
+        point(name, *depth, bytes, &[rate; 6])
+    };
+    depths.iter().map(point).collect()
+}
+
+/// One load point with these operations in its seconds.
+fn point(name: &str, depth: u32, bytes: u64, rates: &[u64]) -> RunRecord {
+    let mut stream = stream("data", depth);
+    stream.transfer_sizes[0].size_bytes = bytes;
+    let second = |rate: &u64| reads(*rate, bytes, u64::from(depth) * SECOND_NS / rate);
+    let seconds: Vec<StreamInterval> = rates.iter().map(second).collect();
+    done(run(name, vec![stream], 0, rates.len() as u64), seconds)
+}
+
+fn curve(ceiling: u64, depths: &[u32]) -> Vec<RunRecord> {
+    curve_of("random read 8 KiB", 8192, ceiling, depths)
+}
+
+fn busy(runs: &mut [RunRecord], share: f64) {
+    for worker in runs.iter_mut().flat_map(|run| &mut run.intervals).flat_map(|i| &mut i.workers) {
+        worker.cpu_ns = (share * SECOND_NS as f64) as u64;
+    }
+}
+
+fn known(record: &mut ExperimentRecord, limit: &str, value: &str) {
+    record.environment.push((format!("known.{limit}"), value.to_owned()));
+}
+
+fn only(record: &ExperimentRecord) -> Verdict {
+    let mut verdicts = analyze(record).verdicts;
+    assert_eq!(verdicts.len(), 1, "{verdicts:#?}");
+    verdicts.remove(0)
+}
+
+fn probability(verdict: &Verdict) -> f64 {
+    match &verdict.answer {
+        Answer::Limited { probability, .. } => *probability,
+        other => panic!("nothing is named: {other:?}"),
+    }
+}
+
+#[test]
+fn a_rate_at_a_limit_that_the_program_set_itself_is_that_limit_with_one_load_point_or_several() {
+    // 128 MiB/s are 16,384 operations of 8 KiB; 99.6 % of them are 16,318.
+    for (ceiling, depths) in
+        [(16_384, &[1, 4, 16, 64][..]), (16_318, &[1, 4, 16]), (16_318, &[16]), (16_384, &[8, 16])]
+    {
+        let mut record = experiment(curve(ceiling, depths));
+        record.plan.target = emulated_volume();
+        let found = only(&record);
+        assert_eq!(found.named(), [Limit::VolumeThroughput], "{found:#?}");
+        assert_eq!(found.plateau.state, State::Reached(Reason::AtKnownLimit));
+        assert!(probability(&found) > 0.98);
+    }
+}
+
+#[test]
+fn a_flat_curve_without_anything_known_is_left_open_and_an_experiment_is_proposed() {
+    let found = only(&experiment(curve(16_384, &[1, 4, 16, 64])));
+    assert_eq!(found.answer, Answer::NotEnoughData(Gap::Undecided), "{found:#?}");
+    assert!(found.candidates.len() > 2, "{:?}", found.candidates);
+    assert!(found.next.is_some());
+}
+
+#[test]
+fn a_rate_that_rises_in_proportion_has_no_limit_yet() {
+    let mut record = experiment(curve(1_000_000, &[1, 2, 4, 8]));
+    record.plan.target = emulated_volume();
+    record.plan.target = TargetSpec::Directory { path: "/mnt/vol1".to_owned() };
+    let found = only(&record);
+    assert_eq!(found.answer, Answer::NotReached, "{found:#?}");
+    assert!(found.candidates.is_empty() && found.named().is_empty());
+}
+
+#[test]
+fn two_load_points_that_are_far_apart_name_no_cause() {
+    // The depths that a quick run had: 168 us alone, and 6 times the rate at depth 16, where the
+    // ceiling may be reached or not.
+    let records = vec![
+        point("read", 1, 8192, &[5957; 8]),
+        point("read", 16, 8192, &[35_739; 8]),
+    ];
+    let found = only(&experiment(records));
+    let why = Gap::End(Inconclusive::MoreLoad);
+    assert_eq!(found.answer, Answer::NotEnoughData(why), "{found:#?}");
+    assert!(found.candidates.is_empty());
+    assert!(found.next.is_some(), "it says what would tell");
+}
+
+#[test]
+fn one_load_point_says_nothing_of_limits() {
+    for rate in [100, 16_384] {
+        let found = only(&experiment(vec![point("read", 16, 8192, &[rate; 6])]));
+        let why = Gap::End(Inconclusive::OnePoint);
+        assert_eq!(found.answer, Answer::NotEnoughData(why), "{found:#?}");
+    }
+}
+
+#[test]
+fn points_that_are_not_known_well_name_nothing() {
+    // 64 operations at a time, half of the seconds disturbed: ±50 % and more.
+    let wild = [16_384, 3000, 16_000, 2500, 16_384, 2800];
+    let mut records = curve(16_384, &[1, 4, 16]);
+    records.push(point("random read 8 KiB", 64, 8192, &wild));
+    let mut record = experiment(records);
+    known(&mut record, "network_flow", "134217728 bytes/s, as given");
+    let found = only(&record);
+    let why = Gap::End(Inconclusive::Precision(3));
+    assert_eq!(found.answer, Answer::NotEnoughData(why), "{found:#?}");
+    assert!(found.plateau.level.relative().is_some());
+}
+
+#[test]
+fn the_same_load_with_two_rates_is_unstable_and_names_nothing() {
+    let mut records = curve(16_384, &[1, 4, 16, 64]);
+    let mut again = point("random read 8 KiB", 64, 8192, &[8192; 6]);
+    again.run.repeat = 1;
+    records.push(again);
+    let found = only(&experiment(records));
+    let why = Gap::End(Inconclusive::Stability(3));
+    assert_eq!(found.answer, Answer::NotEnoughData(why), "{found:#?}");
+}
+
+#[test]
+fn the_time_at_queue_depth_one_is_no_latency_where_it_is_the_pace_of_a_limit() {
+    // 64 KiB on 48 MiB/s: 768 operations per second from queue depth 1 on, 1.3 ms each.
+    let rate = 48 * MIB / 65_536;
+    let at = |depth: u32| point("sequential read 64 KiB", depth, 65_536, &[rate; 6]);
+    let findings = analyze(&experiment([1, 4, 16, 64].map(at).to_vec()));
+    let curve = &findings.curves[0];
+    let floor = curve.floor.as_ref().unwrap();
+    assert!(floor.is_pace && floor.latency_ns().is_none());
+    let knees = curve.knees.as_ref().unwrap();
+    assert_eq!(knees.bounds, Err(Missing::FloorIsPace));
+    assert_eq!(knees.slo, Err(Missing::FloorIsPace));
+    assert_eq!(knees.objective, None);
+    assert!(findings.verdicts[0].plateau.floor_is_pace);
+}
+
+#[test]
+fn an_offered_rate_that_is_met_while_a_backlog_stands_is_no_proof_that_nothing_limits() {
+    // 1,000 ops/s are offered and done, each after 37 s, with all 64 slots in use all the time.
+    let mut of = stream("data", 64);
+    of.arrival = Arrival::Constant { offered_rate: 1000.0 };
+    let second = || {
+        let mut second = reads(1000, 8192, 64_000_000);
+        second.kinds[0].response = records::kind(1000, 8192, 64_000_000, 37 * SECOND_NS).response;
+        second.backlog_end = 37_000;
+        second.backlog_time_ns = 37_000 * u128::from(SECOND_NS);
+        second
+    };
+    let mut run = run("read", vec![of], 0, 6);
+    run.parameters = vec![("offered_rate".to_owned(), "1000/s".to_owned())];
+    let mut record = done(run, (0..7).map(|_| second()).collect());
+    // The backlog was there before the window, so it does not grow in it.
+    record.run.phases.warm_up_ns = SECOND_NS;
+    let found = only(&experiment(vec![record]));
+    assert_ne!(found.answer, Answer::NotReached, "{found:#?}");
+    let why = Gap::End(Inconclusive::BacklogStood(0));
+    assert_eq!(found.answer, Answer::NotEnoughData(why));
+}
+
+#[test]
+fn streams_of_which_some_are_closed_and_some_have_a_rate_are_not_judged_as_a_load() {
+    // The tutorial's experiment: a database at queue depth 16 with a log at 500/s.
+    let mut log = stream("log", 1);
+    log.arrival = Arrival::Poisson { offered_rate: 500.0 };
+    let both = |_| vec![reads(16_000, 8192, 1_000_000), reads(500, 4096, 300_000)];
+    let mut record = done(run("oltp", vec![stream("database", 16), log], 0, 6), Vec::new());
+    record.intervals = (0..6).map(|index| records::interval(index, both(index))).collect();
+    let findings = analyze(&experiment(vec![record]));
+    assert!(findings.verdicts.is_empty(), "{:#?}", findings.verdicts);
+}
+
+#[test]
+fn a_flat_rate_with_busy_workers_is_this_hosts_processors() {
+    let mut runs = curve(12_000, &[1, 4, 16, 64]);
+    busy(&mut runs, 0.99);
+    let found = only(&experiment(runs));
+    assert_eq!(found.named(), [Limit::ClientCpu], "{found:#?}");
+    let host = found.evidence.iter().find_map(|one| match one.evidence {
+        Evidence::HostProcessors { busy, .. } => Some(busy),
+        _ => None,
+    });
+    assert_eq!(host, Some(0.99));
+}
+
+#[test]
+fn a_limit_that_the_user_gives_is_named_where_the_ceiling_equals_it() {
+    let mut record = experiment(curve(16_384, &[1, 4, 16, 64]));
+    known(&mut record, "volume_throughput", "134217728 bytes/s, 2 TiB x Premium");
+    let found = only(&record);
+    assert_eq!(found.named(), [Limit::VolumeThroughput], "{found:#?}");
+    let strongest = &found.evidence[0].evidence;
+    assert!(matches!(strongest, Evidence::Known { limit: Limit::VolumeThroughput, .. }));
+}
+
+#[test]
+fn a_false_limit_that_the_user_gives_is_not_believed_against_the_measurements() {
+    // The same bytes per second for both sizes would be the volume's limit; here it is the same
+    // number of operations, and the given limit happens to equal the ceiling of the first.
+    let mut records = curve_of("random read 8 KiB", 8192, 16_384, &[1, 4, 16, 64]);
+    records.extend(curve_of("random read 64 KiB", 65_536, 16_384, &[1, 4, 16, 64]));
+    let mut record = experiment(records);
+    known(&mut record, "volume_throughput", "134217728 bytes/s, as given");
+    let findings = analyze(&record);
+    for found in &findings.verdicts {
+        assert!(!found.named().contains(&Limit::VolumeThroughput), "{found:#?}");
+    }
+    // One whose ceiling lies above it is said to be contradicted.
+    let contradicted = findings.verdicts[1].contradicted();
+    assert_eq!(contradicted.map(|(limit, _, _)| limit), Some(Limit::VolumeThroughput));
+}
+
+#[test]
+fn a_rate_that_a_cache_made_is_no_limit_of_the_storage() {
+    let mut runs = curve(16_384, &[1, 4, 16, 64]);
+    for interval in runs.iter_mut().flat_map(|run| &mut run.intervals) {
+        let place = WirePlace::NfsMount;
+        interval.wire = vec![WireInterval { place, received_bytes: 0, sent_bytes: 0 }];
+    }
+    let mut record = experiment(runs);
+    known(&mut record, "volume_throughput", "134217728 bytes/s, 2 TiB x Premium");
+    let found = only(&record);
+    assert_eq!(found.answer, Answer::NotEnoughData(Gap::Cached), "{found:#?}");
+    assert!(found.candidates.is_empty());
+}
+
+#[test]
+fn whatever_a_null_target_reaches_is_this_hosts_processors() {
+    for depths in [&[1, 4, 16][..], &[1]] {
+        let mut record = experiment(curve(1_000_000, depths));
+        record.plan.target = TargetSpec::Null;
+        let found = only(&record);
+        assert_eq!(found.named(), [Limit::ClientCpu], "{found:#?}");
+    }
+}
+
+#[test]
+fn an_emulated_volume_below_its_limit_is_not_explained_by_what_it_does_not_have() {
+    let mut runs = curve(12_000, &[1, 4, 16, 64]);
+    let mut record = experiment(runs.clone());
+    record.plan.target = emulated_volume();
+    let open = only(&record);
+    let network = [Limit::NetworkFlow, Limit::Endpoint, Limit::VmEgress, Limit::Link];
+    assert!(open.candidates.iter().all(|c| !network.contains(&c.limit)), "{open:#?}");
+    assert!(!open.named().contains(&Limit::VolumeThroughput), "{open:#?}");
+    busy(&mut runs, 0.99);
+    record.runs = experiment(runs).runs;
+    assert_eq!(only(&record).named(), [Limit::ClientCpu]);
+}
+
+#[test]
+fn a_directory_on_this_hosts_own_disk_is_not_explained_by_a_network() {
+    for (filesystem, has_network) in [("ext4", false), ("nfs", true)] {
+        let mut record = experiment(curve(12_000, &[1, 4, 16, 64]));
+        record.plan.target = TargetSpec::Directory { path: "/data".to_owned() };
+        record.environment.push(("filesystem.type".to_owned(), filesystem.to_owned()));
+        let open = only(&record);
+        let of_network = |limit| matches!(limit, Limit::NetworkFlow | Limit::VolumeThroughput);
+        let named = open.candidates.iter().any(|candidate| of_network(candidate.limit));
+        assert_eq!(named, has_network, "{filesystem}: {open:#?}");
+        assert!(open.candidates.iter().any(|one| one.limit == Limit::Disk), "{open:#?}");
+    }
+}
+
+#[test]
+fn an_empty_record_has_no_verdicts() {
+    assert!(analyze(&experiment(Vec::new())).verdicts.is_empty());
+}
+
+#[test]
+fn every_load_point_belongs_to_one_verdict_and_every_load_curve_has_one() {
+    let mut records = curve(16_384, &[1, 4, 16, 64]);
+    for (size, bytes) in [("4 KiB", 4096), ("16 KiB", 16_384)] {
+        let mut record = point("other", 16, bytes, &[2000; 6]);
+        record.run.parameters = vec![("transfer_size".to_owned(), size.to_owned())];
+        records.push(record);
+    }
+    let findings: Findings = analyze(&experiment(records));
+    for index in 0..findings.load_points.len() {
+        let of = findings.verdicts.iter().filter(|one| one.load_points.contains(&index));
+        assert_eq!(of.count(), 1, "{index}");
+    }
+    for curve in findings.curves.iter().filter(|curve| curve.plateau.is_ok()) {
+        let verdict = findings.verdict_of(curve.points[0].load_point).unwrap();
+        assert_eq!(Ok(verdict.plateau), curve.plateau);
+    }
+}

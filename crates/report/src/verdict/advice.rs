@@ -1,0 +1,181 @@
+//! What to do: recommendations for each limit, and the command that would tell more.
+
+use analysis::Findings;
+use analysis::verdict::experiment::{Change, Experiment};
+use analysis::verdict::{Answer, Gap, Limit, Verdict};
+use units::{Bytes, BytesPerSec};
+
+/// Recommendations of a verdict, the most helpful first; nothing where nothing is known.
+pub(crate) fn advice(findings: &Findings, verdict: &Verdict) -> Vec<String> {
+    match &verdict.answer {
+        Answer::Limited { by, .. } => {
+            by.iter().flat_map(|limit| of_limit(findings, verdict, *limit, by.len())).collect()
+        }
+        Answer::NotReached => vec![
+            "More throughput needs more concurrency (throughput = outstanding operations / \
+             latency) or lower latency: place the client nearer to the storage."
+                .to_owned(),
+        ],
+        Answer::NotEnoughData(Gap::Cached) => vec![
+            "Measure the storage instead of this host's memory: with direct I/O (the default, \
+             without `--buffered`), or with files larger than memory."
+                .to_owned(),
+        ],
+        Answer::NotEnoughData(_) => Vec::new(),
+    }
+}
+
+/// The first advice for one of several limits, all of it for a single one.
+fn of_limit(findings: &Findings, verdict: &Verdict, limit: Limit, count: usize) -> Vec<String> {
+    let mut advice = match limit {
+        Limit::VolumeThroughput => volume(findings, verdict),
+        other => words(other).iter().map(|sentence| (*sentence).to_owned()).collect(),
+    };
+    if count > 1 {
+        advice.truncate(1);
+    }
+    advice
+}
+
+fn volume(findings: &Findings, verdict: &Verdict) -> Vec<String> {
+    let mut advice = vec![
+        "Raise the volume's quota or its service level (in a pool with manual QoS, the throughput \
+         assigned to it)."
+            .to_owned(),
+    ];
+    let top = &findings.load_points[verdict.top()];
+    let throughput = top.merged.total.data.throughput.map(|throughput| 2.0 * throughput.value);
+    if let (Some(emulated), Some(twice)) = (&findings.emulated, throughput) {
+        let quotas = analysis::tune::limit::quotas(twice);
+        let level = emulated.volume.service_level.to_lowercase();
+        let quota = quotas.iter().find(|quota| quota.level == level).and_then(|q| q.quota_bytes);
+        advice.extend(quota.map(|quota| {
+            format!(
+                "For twice the throughput ({}), raise the quota to {}.",
+                BytesPerSec::new(twice),
+                Bytes::new(quota)
+            )
+        }));
+    }
+    advice.push("More concurrency or connections only raise latency.".to_owned());
+    advice
+}
+
+const fn words(limit: Limit) -> &'static [&'static str] {
+    match limit {
+        Limit::VolumeThroughput => &[],
+        Limit::Endpoint => &[
+            "Put volumes on another address: a volume with its own endpoint, or in a peered network \
+             with its own delegated subnet.",
+            "Quota, connections and clients at the same address bring no more.",
+        ],
+        Limit::NetworkFlow => &[
+            "Spread the load over more connections: `nconnect=8` on the mount (`?nconnect=8` in an \
+             `nfs://` target), SMB Multichannel, or Oracle dNFS.",
+            "Or over more clients, each with its own connections.",
+        ],
+        Limit::VmEgress => &[
+            "Use a larger VM size: what a VM may send grows with its size; more network interfaces \
+             do not help.",
+            "Or write from several VMs. Reads are not bounded by this limit.",
+        ],
+        Limit::Link => &[
+            "Use a faster link, or several hosts: headers and data fill this one.",
+            "Check that accelerated networking is on if its speed is below the published one.",
+        ],
+        Limit::ClientCpu => &[
+            "Free processors of this host, use more workers where processors are idle, larger \
+             transfers, or more hosts: the target may be able to do more.",
+            "Until then this is a figure of this host, not of the target.",
+        ],
+        Limit::ClientSlots => &[
+            "Raise the client's request slots: `slots=` in an `nfs://` target, \
+             `sunrpc.tcp_max_slot_table_entries` on a mount.",
+            "Or open more connections (`nconnect`): each has its own slots.",
+        ],
+        Limit::ServerSlots => &[
+            "Open more connections (`nconnect`): most servers have request slots for each \
+             connection.",
+            "Or use larger transfers: each slot then moves more bytes.",
+        ],
+        Limit::ServerCpu => &[
+            "Use larger transfers, or a server with more processors.",
+            "More outstanding operations only wait longer.",
+        ],
+        Limit::Disk => &[
+            "Use larger or sequential transfers, more volumes, or a faster class of storage.",
+            "More outstanding operations only wait longer.",
+        ],
+        Limit::OperationsPerSecond => &[
+            "Use larger transfers: each operation counts the same whatever its size.",
+            "Or spread the load over more volumes, if the limit is each volume's.",
+        ],
+    }
+}
+
+/// Why the next experiment would tell more, and what to add to the command for it; an empty
+/// addition where it takes more than that.
+pub(crate) fn next_step(verdict: &Verdict) -> Option<(String, String)> {
+    let added = |why: &str, arguments: String| Some((why.to_owned(), arguments));
+    match verdict.next? {
+        Experiment::MoreLoad { queue_depth, workers } => {
+            let most = (queue_depth / u64::from(workers)).max(1);
+            let rungs = std::iter::successors(Some(1u64), |depth| depth.checked_mul(4));
+            let mut depths: Vec<String> =
+                rungs.take_while(|depth| *depth < most).map(|depth| depth.to_string()).collect();
+            depths.push(most.to_string());
+            added(
+                "More load shows where throughput stops rising.",
+                format!("--set queue_depth={}", depths.join(",")),
+            )
+        }
+        Experiment::Repeat => added(
+            "Longer windows and repeats show whether the difference is real.",
+            "--measure 30s --repeats 3".to_owned(),
+        ),
+        Experiment::Change { change, transfer_size, workers, own_client } => {
+            let resized = |factor: f64| (transfer_size as f64 * factor).round();
+            match change {
+                Change::Connections if !own_client => added(
+                    "More connections raise what each of them limits, and nothing else. On a mount \
+                     their number is set when it is mounted: mount again with `nconnect=8`, or \
+                     measure the export itself (`nfs://SERVER/EXPORT?nconnect=8`).",
+                    String::new(),
+                ),
+                Change::Connections => added(
+                    "More connections raise what each of them limits, and nothing else.",
+                    "--set run.nconnect=1,4,16".to_owned(),
+                ),
+                Change::LargerTransfers => added(
+                    SIZES,
+                    format!("--set transfer_size={transfer_size},{}", resized(4.0)),
+                ),
+                Change::SmallerTransfers => added(
+                    SIZES,
+                    format!("--set transfer_size={transfer_size},{}", resized(0.125).max(512.0)),
+                ),
+                Change::Order => added(
+                    "A limit does not depend on the order of access; storage does.",
+                    "--set pattern=sequential,random".to_owned(),
+                ),
+                Change::Workers => added(
+                    "More workers raise what one processor of this host limits, and nothing else.",
+                    format!("--set workers={workers},{}", 2 * workers),
+                ),
+                Change::Mix | Change::Direction => added(
+                    "A volume's limit counts reads and writes together, a link each direction by \
+                     itself, and a VM's egress limit writes only.",
+                    "--set read=0%,50%,100%".to_owned(),
+                ),
+                Change::Volumes => added(
+                    "A second volume at the same address raises the volumes' limits and not the \
+                     address's: run the same load on both at the same time, and add the rates.",
+                    String::new(),
+                ),
+            }
+        }
+    }
+}
+
+const SIZES: &str = "A limit on bytes per second stays where it is when transfers change their \
+                     size; a limit on operations does not.";

@@ -1,0 +1,215 @@
+//! Measures a system as a user would: with the product's own plans and searches.
+
+use analysis::verdict::explain::{May, largest};
+use metrics::run_record::ExperimentRecord;
+use workload::arrival::Arrival;
+use workload::data::DataPattern;
+use workload::experiment;
+use workload::overrides::Override;
+use workload::pattern::AccessPattern;
+use workload::plan::{
+    EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec, WeightedSize, WorkingSet,
+};
+use workload::resolve::{self, ResolveOptions};
+use workload::scale::{RUNS_MAX, Scale};
+use workload::search::{Repeats, Search, SearchMethod};
+
+use super::oracle::{self, Workload};
+use super::systems::{Method, System};
+use crate::testbed::{Access, Testbed};
+use crate::world;
+
+/// Intervals of the default profile: warm-up and window.
+const WARM_UP: u64 = 2;
+const WINDOW: u64 = 14;
+/// Operations of a window, about. A real window has more, so its figures are more precise.
+const OPERATIONS: f64 = 4000.0;
+/// A window is at least so many times as long as the longest queue takes.
+const QUEUES: f64 = 40.0;
+/// Outstanding operations at most on a mount, and over the client's slots on an export: as
+/// `run --explain` allows.
+const OUTSTANDING_MAX: u32 = 1024;
+const OVER_SLOTS: u32 = 8;
+/// Processors of a user's host where a system does not say.
+const QUEUE_DEPTH_MAX: u32 = 4096;
+
+/// Length of a run at its end, about, in nanoseconds.
+pub fn run_length_ns(_system: &System, rate: f64) -> f64 {
+    OPERATIONS / rate * 1e9 * (WARM_UP + WINDOW) as f64 / WINDOW as f64
+}
+
+/// What the user's record holds afterwards.
+pub fn measure(system: &System, seed: u64) -> ExperimentRecord {
+    let mut testbed = Testbed::new(system.amounts.clone(), seed);
+    let plan = plan(system, &environment(system, &testbed));
+    let mut record = world::experiment_of(&plan, seed, |run, _| {
+        let mut run = run.clone();
+        run.phases = phases(system, &run);
+        testbed.measure(&run, system.access)
+    });
+    record.environment = environment(system, &testbed);
+    record
+}
+
+fn environment(system: &System, testbed: &Testbed) -> Vec<(String, String)> {
+    let mut entries = system.known.clone();
+    entries.push(("cpu.count".to_owned(), system.amounts.processors.to_string()));
+    match system.access {
+        Access::OwnClient => {
+            let ns = format!("{:.0}", testbed.null_round_trip_ns());
+            entries.push(("target.null_round_trip_ns".to_owned(), ns));
+        }
+        Access::Mount { .. } => entries.push(("filesystem.type".to_owned(), "nfs".to_owned())),
+    }
+    entries.sort();
+    entries
+}
+
+fn target(system: &System) -> TargetSpec {
+    match system.access {
+        Access::OwnClient => TargetSpec::Nfs {
+            url: format!("nfs://server/volume?slots={}", system.amounts.client_slots),
+            connections: Some(system.connections),
+        },
+        Access::Mount { .. } => TargetSpec::Directory { path: "/mnt/volume".to_owned() },
+    }
+}
+
+fn plan(system: &System, environment: &[(String, String)]) -> Plan {
+    match system.method {
+        Method::Quick => profile("four-corners-quick", &[], system),
+        Method::FourCorners => profile("four-corners", &[], system),
+        Method::Depths(depths) => {
+            let steps = depths.iter().enumerate().map(|(index, depth)| {
+                let mut run = run(system, *depth);
+                run.index = index as u32;
+                Step::Fixed(run)
+            });
+            with_steps(system, steps.collect())
+        }
+        Method::Explain => {
+            let search = explain(system, environment);
+            with_steps(system, vec![Step::Search(search)])
+        }
+    }
+}
+
+fn profile(name: &str, overrides: &[Override], system: &System) -> Plan {
+    let text = experiment::profile(name).expect("it is one of ours");
+    let experiment = experiment::parse_with(text, name, overrides).expect("it is ours");
+    let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+    let mut plan =
+        resolve::resolve(&experiment, name, target(system), &options).expect("it is ours");
+    for step in &mut plan.steps {
+        match step {
+            Step::Fixed(run) => run.connections = Some(system.connections),
+            Step::Search(search) => search.template.connections = Some(system.connections),
+        }
+    }
+    plan
+}
+
+fn with_steps(system: &System, steps: Vec<Step>) -> Plan {
+    Plan {
+        name: "examined".to_owned(),
+        source: "examined".to_owned(),
+        target: target(system),
+        engine: EngineChoice::Auto,
+        pin: false,
+        verify: false,
+        seed: 1,
+        data_seed: 1,
+        steps,
+    }
+}
+
+fn run(system: &System, queue_depth: u32) -> Run {
+    let access_pattern =
+        if system.sequential { AccessPattern::Sequential } else { AccessPattern::Uniform };
+    let stream = Stream {
+        name: "main".to_owned(),
+        read_permille: system.read_permille,
+        transfer_sizes: vec![WeightedSize { size_bytes: system.size_bytes, weight: 1 }],
+        access_pattern,
+        working_set: WorkingSet { files: 1, file_size_bytes: 1 << 30, area_bytes: 1 << 30 },
+        queue_depth,
+        workers: system.workers,
+        arrival: Arrival::Closed { think_time_ns: 0 },
+        direct: true,
+        dsync: false,
+        write_stability: None,
+        fsync_every_writes: None,
+        data: DataPattern::default(),
+    };
+    Run {
+        index: 0,
+        variant: "main".to_owned(),
+        parameters: vec![("queue_depth".to_owned(), queue_depth.to_string())],
+        repeat: 0,
+        seed: 1,
+        connections: match system.access {
+            Access::OwnClient => Some(system.connections),
+            Access::Mount { .. } => None,
+        },
+        streams: vec![stream],
+        phases: Phases { warm_up_ns: 0, measure_ns: 0, interval_ns: 0 },
+        tolerated_errors: 0,
+        operation_deadline_ns: u64::MAX,
+    }
+}
+
+fn explain(system: &System, environment: &[(String, String)]) -> Search {
+    let mut template = run(system, 1);
+    template.parameters.clear();
+    let own_client = system.access == Access::OwnClient;
+    let outstanding = match own_client {
+        true => system.amounts.client_slots.saturating_mul(system.connections) * OVER_SLOTS,
+        false => OUTSTANDING_MAX,
+    };
+    let queue_depth_max = outstanding.div_ceil(system.workers).min(QUEUE_DEPTH_MAX);
+    let may = May { connections: own_client, direction: true, volumes: false, queue_depth_max };
+    let scale = Scale {
+        connections: may.connections,
+        direction: may.direction,
+        queue_depth_max,
+        known: environment.to_vec(),
+        target: target(system),
+        largest: Box::new(largest(&template, may)),
+    };
+    Search {
+        name: "main".to_owned(),
+        template,
+        method: SearchMethod::Scale(scale),
+        repeats: Repeats::ONCE,
+        runs_max: RUNS_MAX,
+    }
+}
+
+/// Phases with as many intervals as the default profile, each long enough for the operations that
+/// a window has. A run that is longer than it must be is only dearer.
+fn phases(system: &System, run: &Run) -> Phases {
+    let stream = &run.streams[0];
+    let depth = stream.queue_depth_total() as f64;
+    let connections = match system.access {
+        Access::OwnClient => run.connections.unwrap_or(stream.workers),
+        Access::Mount { connections } => connections,
+    };
+    let work = Workload {
+        reads: f64::from(stream.read_permille) / 1000.0,
+        size_bytes: stream.transfer_sizes[0].size_bytes as f64,
+        sequential: stream.access_pattern == AccessPattern::Sequential,
+        connections: f64::from(connections),
+        workers: f64::from(stream.workers),
+    };
+    let ceiling = oracle::ceilings(&system.amounts, &work);
+    let ceiling = ceiling.into_iter().map(|(_, rate)| rate).fold(f64::INFINITY, f64::min);
+    let (unloaded_s, _) = oracle::unloaded_s(&system.amounts, &work);
+    let rate = (depth / unloaded_s).min(ceiling);
+    let operations = OPERATIONS.max(QUEUES * depth);
+    let interval_ns = (operations / rate / WINDOW as f64 * 1e9) as u64 + 1;
+    Phases {
+        warm_up_ns: WARM_UP * interval_ns,
+        measure_ns: WINDOW * interval_ns,
+        interval_ns,
+    }
+}

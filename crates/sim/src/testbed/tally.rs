@@ -1,0 +1,207 @@
+//! Counts of one interval, as the engine and the kernel would have counted them.
+
+use std::collections::BTreeMap;
+
+use metrics::connection::ConnectionInterval;
+use metrics::histogram::{Counts, bucket_of};
+use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
+use metrics::wire::{WireInterval, WirePlace};
+use workload::connection::{CallCounters, TcpState};
+use workload::op::OpKind;
+
+/// Weight of a fresh sample in the kernel's smoothed round-trip time (RFC 6298, section 2).
+const SMOOTHING: f64 = 0.125;
+/// Bytes of headers that a mount's counters add to each operation.
+const MOUNT_HEADERS: u64 = 150;
+
+/// One connection up to now.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Connection {
+    outstanding: u64,
+    since_ns: f64,
+    integral: f64,
+    calls: u64,
+    bytes: u64,
+    rtt_ns: f64,
+}
+
+impl Connection {
+    pub(super) fn sent(&mut self, now: f64) {
+        self.count(now);
+        self.outstanding += 1;
+    }
+
+    pub(super) fn answered(&mut self, now: f64, bytes: u64) {
+        self.count(now);
+        self.outstanding -= 1;
+        self.calls += 1;
+        self.bytes += bytes;
+    }
+
+    pub(super) fn round_trip(&mut self, sample_ns: f64) {
+        self.rtt_ns += SMOOTHING * (sample_ns - self.rtt_ns);
+    }
+
+    fn count(&mut self, now: f64) {
+        self.integral += self.outstanding as f64 * (now - self.since_ns);
+        self.since_ns = now;
+    }
+}
+
+/// What processors of the client's host do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HostLoad {
+    pub(super) processors: u32,
+    /// Processors that other processes try to keep busy.
+    pub(super) other_load: f64,
+    /// By how much this process's work takes longer because of them.
+    pub(super) slowdown: f64,
+}
+
+/// One kind of operation in the interval that is being counted.
+#[derive(Clone, Debug, Default)]
+struct Kind {
+    completed: u64,
+    bytes: u64,
+    wire_bytes: u64,
+    sum_ns: u128,
+    min_ns: u64,
+    max_ns: u64,
+    buckets: BTreeMap<u32, u64>,
+}
+
+/// The interval that is being counted, and those that are complete.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    pub(super) intervals: Vec<Interval>,
+    pub(super) issued: u64,
+    /// Processor time of each worker.
+    pub(super) cpu_ns: Vec<f64>,
+    pub(super) connections: Vec<Connection>,
+    /// Reads, writes.
+    kinds: [Kind; 2],
+    outstanding_start: u64,
+}
+
+impl Tally {
+    pub(super) fn new(workers: usize, connections: usize, rtt_ns: f64) -> Tally {
+        Tally {
+            intervals: Vec::new(),
+            issued: 0,
+            cpu_ns: vec![0.0; workers],
+            connections: vec![Connection { rtt_ns, ..Connection::default() }; connections],
+            kinds: Default::default(),
+            outstanding_start: 0,
+        }
+    }
+
+    /// The end of the interval that is being counted.
+    pub(super) fn next_edge_ns(&self, interval_ns: u64) -> u64 {
+        (self.intervals.len() as u64 + 1) * interval_ns
+    }
+
+    pub(super) fn complete(&mut self, kind: OpKind, took_ns: u64, bytes: u64) {
+        let kind = &mut self.kinds[usize::from(kind == OpKind::Write)];
+        kind.completed += 1;
+        kind.bytes += bytes;
+        kind.sum_ns += u128::from(took_ns);
+        kind.min_ns = if kind.min_ns == 0 { took_ns } else { kind.min_ns.min(took_ns) };
+        kind.max_ns = kind.max_ns.max(took_ns);
+        *kind.buckets.entry(bucket_of(took_ns)).or_default() += 1;
+    }
+
+    /// Bytes of an operation that went over the wire.
+    pub(super) fn wire(&mut self, kind: OpKind, bytes: u64) {
+        self.kinds[usize::from(kind == OpKind::Write)].wire_bytes += bytes + MOUNT_HEADERS;
+    }
+
+    /// Ends the interval. `depth` operations are outstanding all the time.
+    pub(super) fn turn(&mut self, interval_ns: u64, depth: u64, host: &HostLoad, of_mount: bool) {
+        let index = self.intervals.len() as u64;
+        let (start_ns, end_ns) = (index * interval_ns, (index + 1) * interval_ns);
+        let tallies = std::mem::take(&mut self.kinds);
+        let wire = WireInterval {
+            place: WirePlace::NfsMount,
+            received_bytes: tallies[0].wire_bytes,
+            sent_bytes: tallies[1].wire_bytes,
+        };
+        let completed: u64 = tallies.iter().map(|kind| kind.completed).sum();
+        let mut kinds: [KindInterval; OpKind::COUNT] = Default::default();
+        for (tally, kind) in tallies.into_iter().zip([OpKind::Read, OpKind::Write]) {
+            let counts = Counts {
+                buckets: tally.buckets.into_iter().collect(),
+                over_range: 0,
+                sum_ns: tally.sum_ns,
+                min_ns: tally.min_ns,
+                max_ns: tally.max_ns,
+            };
+            kinds[kind as usize] = KindInterval {
+                completed: tally.completed,
+                bytes: tally.bytes,
+                service: counts.clone(),
+                response: counts,
+                ..KindInterval::default()
+            };
+        }
+        let outstanding_end = self.outstanding_start + self.issued - completed;
+        let stream = StreamInterval {
+            issued: self.issued,
+            outstanding_start: self.outstanding_start,
+            outstanding_end,
+            outstanding_time_ns: u128::from(depth) * u128::from(interval_ns),
+            kinds,
+            ..StreamInterval::default()
+        };
+        (self.issued, self.outstanding_start) = (0, outstanding_end);
+        let most_ns = interval_ns as f64 / host.slowdown;
+        let worker = |(lane, cpu_ns): (usize, &mut f64)| {
+            let cpu_ns = std::mem::take(cpu_ns).min(most_ns) as u64;
+            WorkerInterval { stream: 0, lane: lane as u32, cpu_ns }
+        };
+        let workers: Vec<WorkerInterval> = self.cpu_ns.iter_mut().enumerate().map(worker).collect();
+        let process_user_ns = workers.iter().map(|worker| worker.cpu_ns).sum();
+        let connections = match of_mount {
+            true => Vec::new(),
+            false => self.connections(end_ns as f64, interval_ns),
+        };
+        self.intervals.push(Interval {
+            index: index as u32,
+            start_ns,
+            end_ns,
+            streams: vec![stream],
+            workers,
+            connections,
+            wire: if of_mount { vec![wire] } else { Vec::new() },
+            process_user_ns,
+            ..Interval::default()
+        });
+    }
+
+    fn connections(&mut self, end_ns: f64, interval_ns: u64) -> Vec<ConnectionInterval> {
+        let one = |(number, connection): (usize, &mut Connection)| {
+            connection.count(end_ns);
+            let calls = CallCounters {
+                operations: connection.calls,
+                calls: connection.calls,
+                bytes: connection.bytes,
+            };
+            let mut kinds = [CallCounters::default(); OpKind::COUNT];
+            kinds[OpKind::Read as usize] = calls;
+            let interval = ConnectionInterval {
+                number: number as u32,
+                kinds,
+                outstanding_end: connection.outstanding,
+                outstanding_time_ns: connection.integral as u128,
+                span_ns: interval_ns,
+                tcp: Some(TcpState {
+                    rtt_ns: connection.rtt_ns as u64,
+                    ..TcpState::default()
+                }),
+                ..ConnectionInterval::default()
+            };
+            (connection.calls, connection.bytes, connection.integral) = (0, 0, 0.0);
+            interval
+        };
+        self.connections.iter_mut().enumerate().map(one).collect()
+    }
+}
