@@ -12,6 +12,9 @@ use crate::throughput::KibPerSec;
 /// The facts that the product goes by.
 const SERVICE_LEVELS: &str = include_str!("../../../data/service_levels.toml");
 
+/// KiB/s in a MiB/s.
+const KIB_PER_MIB: u64 = 1024;
+
 /// Every row, current and superseded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalog {
@@ -92,7 +95,7 @@ impl Catalog {
         self.levels.iter().find(current).expect("`parse` demands one current row of each")
     }
 
-    /// The most throughput of a volume now; `None` where the service states no limit.
+    /// The most throughput of a volume with auto QoS now; `None` where the service states no limit.
     pub fn ceiling(&self, level: ServiceLevel, kind: VolumeKind) -> Option<KibPerSec> {
         let current = |row: &&CeilingRow| {
             row.level == level && row.kind == kind && row.origin.status == Status::Current
@@ -119,6 +122,9 @@ impl Catalog {
                     false => None,
                 };
                 let qos = row.qos_types()?;
+                if qos.contains(&QosType::Auto) && throughput.is_none() {
+                    return Err("auto QoS without a throughput for each GiB".to_owned());
+                }
                 let origin = row.origin()?;
                 self.levels.push(LevelRow { level, throughput, qos, origin });
             }
@@ -132,6 +138,11 @@ impl Catalog {
             "limit" => {
                 let name = row.named("name", LimitName::named)?;
                 let value = row.quantity(name.dimension())?;
+                if name == LimitName::FlexibleThroughputMaxPerTib
+                    && (value == 0 || !value.is_multiple_of(KIB_PER_MIB))
+                {
+                    return Err("not whole MiB/s above 0".to_owned());
+                }
                 let origin = row.origin()?;
                 self.limits.push(LimitRow { name, value, origin });
             }
@@ -288,10 +299,6 @@ fn is_date(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn rate(level: ServiceLevel) -> KibPerSecPerGib {
-        Catalog::embedded().level(level).throughput.unwrap()
-    }
-
     #[test]
     fn the_embedded_catalogue_is_one_and_every_row_has_source_and_date() {
         let catalog = Catalog::parse(SERVICE_LEVELS).unwrap();
@@ -300,38 +307,6 @@ mod tests {
             assert!(!origin.source.is_empty() && is_date(&origin.date), "{origin:?}");
         }
         assert!(catalog.origins().any(|origin| origin.status == Status::Superseded));
-    }
-
-    #[test]
-    fn a_wanted_throughput_becomes_a_quota_exactly() {
-        let premium = rate(ServiceLevel::Premium);
-        let wanted = KibPerSec::from_mib(950).unwrap();
-        assert_eq!(wanted.get(), 972_800);
-        assert_eq!(premium.quota_gib_for(wanted), 15_200);
-        assert_eq!(premium.limit(15_200), wanted);
-        let most = KibPerSec::from_mib(4500).unwrap();
-        // 70.31 TiB in the service's documentation, 72,000 GiB exactly.
-        assert_eq!(premium.quota_gib_for(most), 72_000);
-        assert_eq!(format!("{:.2}", 72_000.0 / 1024.0), "70.31");
-        assert_eq!(
-            format!("{:.2}", rate(ServiceLevel::Ultra).quota_gib_for(most) as f64 / 1024.0),
-            "35.16"
-        );
-    }
-
-    #[test]
-    fn a_quota_becomes_a_limit_exactly() {
-        let premium = rate(ServiceLevel::Premium);
-        for (gib, limit) in [
-            (5 * 1024, "320 MiB/s"),
-            (1024, "64 MiB/s"),
-            (100, "6.25 MiB/s"),
-            (2 * 1024, "128 MiB/s"),
-        ] {
-            assert_eq!(premium.limit(gib).to_string(), limit, "{gib} GiB");
-        }
-        assert_eq!(rate(ServiceLevel::Standard).limit(102_400).to_string(), "1,600 MiB/s");
-        assert_eq!(rate(ServiceLevel::Ultra).limit(10 * 1024).to_string(), "1,280 MiB/s");
     }
 
     #[test]
@@ -380,6 +355,22 @@ mod tests {
         assert!(changed("pool_size_min", "pool_size_mim").contains("`name` is unknown"));
         assert!(changed("status", "colour = \"red\"\nstatus").contains("unknown key `colour`"));
         assert!(changed("value = 1", "value = -1").contains("negative"));
+    }
+
+    #[test]
+    fn a_rate_that_limits_cannot_be_computed_with_is_refused() {
+        let problem = |from: &str, to: &str| {
+            assert!(SERVICE_LEVELS.contains(from), "{from}");
+            Catalog::parse(&SERVICE_LEVELS.replacen(from, to, 1)).unwrap_err().to_string()
+        };
+        let without = problem("throughput_kib_s_per_gib = 16\n", "");
+        assert!(without.contains("auto QoS without a throughput for each GiB"), "{without}");
+        let per_tib = "\"flexible_throughput_max_per_tib\"\nvalue = 640\nunit = \"MiB/s\"";
+        for wrong in ["value = 640\nunit = \"KiB/s\"", "value = 0\nunit = \"MiB/s\""] {
+            let changed = per_tib.replace("value = 640\nunit = \"MiB/s\"", wrong);
+            let said = problem(per_tib, &changed);
+            assert!(said.contains("not whole MiB/s above 0"), "{said}");
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub enum Status {
 pub struct LevelRow {
     /// Which level.
     pub level: ServiceLevel,
-    /// Throughput per quota; none where it is bought apart.
+    /// Throughput for each GiB; none where it is bought apart.
     pub throughput: Option<KibPerSecPerGib>,
     /// QoS types that its pools may have.
     pub qos: Vec<QosType>,

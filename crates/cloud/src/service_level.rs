@@ -1,7 +1,7 @@
-//! Service levels, and the one formula between quota and throughput.
+//! Service levels, QoS types, kinds of volumes, and the rate between size and throughput.
 //!
-//! `limit = quota in GiB x KiB/s per GiB`, exact in whole numbers. How a limit is enforced is not
-//! here; that is the volume service's `qos.rs`.
+//! `throughput = size in GiB x KiB/s per GiB`, exact in whole numbers. Limits of volumes and pools
+//! follow in `volume_limit.rs` and `pool_throughput.rs`; enforcing them is the volume service's.
 
 use std::fmt;
 
@@ -110,7 +110,10 @@ impl VolumeKind {
     }
 }
 
-/// Throughput that each GiB of quota gives: KiB/s per GiB, which is MiB/s per TiB.
+/// Throughput that each GiB gives: KiB/s per GiB, which is MiB/s per TiB. Prints as
+/// `64 KiB/s per GiB`, and with `{:#}` as `64 MiB/s per TiB`.
+///
+/// Only this crate multiplies by it: a volume's limit has a ceiling too, and a quota has a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KibPerSecPerGib(u64);
 
@@ -120,24 +123,43 @@ impl KibPerSecPerGib {
         if rate == 0 { None } else { Some(KibPerSecPerGib(rate)) }
     }
 
+    /// The number itself, for tests that work limits out on their own.
+    pub const fn kib_per_sec_per_gib(self) -> u64 {
+        self.0
+    }
+
     /// The number itself.
     pub const fn get(self) -> u64 {
         self.0
     }
 
     /// The limit of a quota.
-    ///
-    /// * `quota_gib` — the volume's size (or a manual pool's) in GiB
-    ///
-    /// Source: "16/64/128 KiB/s per GiB" (NetApp white paper, 2019), equal
-    /// to the MiB/s per TiB of the service's documentation.
     pub const fn limit(self, quota_gib: u64) -> KibPerSec {
-        KibPerSec::new(self.0.saturating_mul(quota_gib))
+        self.throughput(quota_gib)
     }
 
     /// The least whole GiB of quota whose limit is at least `wanted`.
     pub const fn quota_gib_for(self, wanted: KibPerSec) -> u64 {
+        self.size_gib(wanted)
+    }
+
+    /// The throughput of a size, without any ceiling.
+    pub(crate) const fn throughput(self, size_gib: u64) -> KibPerSec {
+        KibPerSec::new(self.0.saturating_mul(size_gib))
+    }
+
+    /// The least whole GiB whose throughput is at least `wanted`.
+    pub(crate) const fn size_gib(self, wanted: KibPerSec) -> u64 {
         wanted.get().div_ceil(self.0)
+    }
+}
+
+impl fmt::Display for KibPerSecPerGib {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match f.alternate() {
+            false => write!(f, "{} KiB/s per GiB", self.0),
+            true => write!(f, "{} MiB/s per TiB", self.0),
+        }
     }
 }
 
@@ -160,13 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn the_quota_for_a_limit_is_the_least_that_gives_it() {
+    fn the_size_for_a_throughput_is_the_least_that_gives_it() {
         let premium = KibPerSecPerGib::new(64).unwrap();
         for kib in 1..1000 {
-            let gib = premium.quota_gib_for(KibPerSec::new(kib));
-            assert!(premium.limit(gib).get() >= kib);
-            assert!(premium.limit(gib - 1).get() < kib);
+            let gib = premium.size_gib(KibPerSec::new(kib));
+            assert!(premium.throughput(gib).get() >= kib);
+            assert!(premium.throughput(gib - 1).get() < kib);
         }
         assert_eq!(KibPerSecPerGib::new(0), None);
+        assert_eq!(format!("{premium}, {premium:#}"), "64 KiB/s per GiB, 64 MiB/s per TiB");
     }
 }

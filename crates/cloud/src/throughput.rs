@@ -6,10 +6,13 @@
 use std::fmt;
 use std::iter::Sum;
 
-use units::thousands;
+use units::{BytesPerSec, thousands};
 
 /// Bytes in a KiB.
 const KIB: u64 = 1024;
+
+/// Up to so many KiB/s a floating-point number of bytes per second is exact: 2^53 bytes per second.
+const EXACT_KIB: f64 = (1u64 << 43) as f64;
 
 /// A throughput limit in whole KiB/s. Prints as MiB/s, exactly: `6.25 MiB/s`; rounded where so many
 /// places are asked for.
@@ -28,6 +31,14 @@ impl KibPerSec {
             Some(kib) => Some(KibPerSec(kib)),
             None => None,
         }
+    }
+
+    /// A rate in bytes per second as KiB/s; `None` unless it is a whole number of them above 0, and
+    /// exact.
+    pub fn whole(rate: BytesPerSec) -> Option<KibPerSec> {
+        let kib = rate.get() / KIB as f64;
+        let is_whole = (1.0..=EXACT_KIB).contains(&kib) && kib.fract() == 0.0;
+        is_whole.then_some(KibPerSec(kib as u64))
     }
 
     /// The rate in KiB/s.
@@ -106,5 +117,17 @@ mod tests {
         assert_eq!([KibPerSec(u64::MAX), KibPerSec(4)].into_iter().sum::<KibPerSec>().0, u64::MAX);
         assert_eq!(KibPerSec::from_mib(64).map(KibPerSec::bytes_per_s), Some(67_108_864));
         assert_eq!(KibPerSec::from_mib(u64::MAX), None);
+    }
+
+    #[test]
+    fn only_a_whole_number_of_kib_per_second_above_0_is_a_limit() {
+        let whole =
+            |bytes_per_s| KibPerSec::whole(BytesPerSec::new(bytes_per_s)).map(KibPerSec::get);
+        assert_eq!(whole(64.0 * 1_048_576.0), Some(65_536));
+        assert_eq!(whole(1024.0), Some(1));
+        assert_eq!(whole(9_007_199_254_740_992.0), Some(1 << 43));
+        for wrong in [0.0, -1024.0, 1023.0, 1025.0, 1e9, 1e300, f64::INFINITY, f64::NAN] {
+            assert_eq!(whole(wrong), None, "{wrong}");
+        }
     }
 }
