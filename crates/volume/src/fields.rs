@@ -129,9 +129,7 @@ impl<'t, 'i> Fields<'t, 'i> {
     ) -> Option<KibPerSec> {
         let allowed = "a throughput of whole KiB/s above 0, such as `64MiB/s`";
         self.read(key, mistakes, allowed, |text| {
-            let bytes = text.parse::<BytesPerSec>().ok()?.get();
-            let whole = bytes >= 1024.0 && bytes <= 2f64.powi(53) && bytes % 1024.0 == 0.0;
-            whole.then(|| KibPerSec::new((bytes / 1024.0) as u64))
+            text.parse::<BytesPerSec>().ok().and_then(KibPerSec::whole)
         })
     }
 

@@ -16,7 +16,7 @@ use cloud::throughput::KibPerSec;
 use units::Bytes;
 
 use crate::model::{Account, Pool, Volume};
-use crate::rules::{Breach, Rule, Subject, check, manual_throughput_max};
+use crate::rules::{Breach, Rule, Subject, check};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -142,7 +142,6 @@ impl LiveAccount {
     /// # Errors
     /// All rules that this would break; then nothing has changed.
     pub fn make_manual(&mut self, now_ns: u64, pool: &str) -> Result<(), Vec<Breach>> {
-        let least = KibPerSec::new(self.catalog.limit(LimitName::ManualThroughputMin));
         let mut wanted = self.account.clone();
         let Some(found) = wanted.pools.iter_mut().find(|found| found.name == pool) else {
             return Err(vec![unknown_pool(pool)]);
@@ -150,7 +149,7 @@ impl LiveAccount {
         found.qos = QosType::Manual;
         let level = found.level;
         for volume in wanted.volumes.iter_mut().filter(|volume| volume.pool == pool) {
-            let most = manual_throughput_max(&self.catalog, level, volume.kind);
+            let (least, most) = self.catalog.assignable(level, volume.kind);
             let limit = self.account.throughput_limit(&self.catalog, volume);
             volume.throughput = limit.map(|limit| most.map_or(limit, |m| limit.min(m)).max(least));
         }

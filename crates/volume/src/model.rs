@@ -6,8 +6,10 @@
 //! NetApp Files: account > pool (one service level, one QoS type) > volume.
 
 use cloud::catalog::Catalog;
+use cloud::pool_throughput::PoolThroughput;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
+use cloud::volume_limit::VolumeSettings;
 use units::Bytes;
 
 /// Everything of one customer in one region.
@@ -84,29 +86,32 @@ impl Account {
         self.volumes.iter().filter(move |volume| volume.pool == pool)
     }
 
-    /// A volume's limit for reads and writes together; `None` where the service states none.
+    /// A volume's limit for reads and writes together; `None` where the service states none, or
+    /// where there is no such pool.
     ///
-    /// In an auto pool it is `quota x throughput per GiB`, but never above the ceiling of its kind
-    /// and level; in a manual pool what was assigned.
+    /// # Panics
+    /// The account breaks a rule about this volume (`rules.rs`).
     pub fn throughput_limit(&self, catalog: &Catalog, volume: &Volume) -> Option<KibPerSec> {
-        let pool = self.pool(&volume.pool)?;
-        if pool.qos == QosType::Manual {
-            return volume.throughput;
-        }
-        // The service states no limit for this kind.
-        let ceiling = catalog.ceiling(pool.level, volume.kind)?;
-        let by_quota = catalog.level(pool.level).throughput?.limit(whole_gib(volume.quota));
-        Some(by_quota.min(ceiling))
+        let settings = volume.settings(self.pool(&volume.pool)?);
+        catalog.volume_limit(&settings).expect("the account keeps the rules").throughput
     }
 }
 
 impl Pool {
     /// What all its volumes may have together.
     pub fn throughput_total(&self, catalog: &Catalog) -> Option<KibPerSec> {
-        match catalog.level(self.level).throughput {
-            Some(rate) => Some(rate.limit(whole_gib(self.size))),
-            None => self.throughput,
+        match catalog.pool_throughput(self.level, whole_gib(self.size)) {
+            PoolThroughput::BySize(throughput) => Some(throughput),
+            PoolThroughput::Bought { .. } => self.throughput,
         }
+    }
+}
+
+impl Volume {
+    /// What its throughput limit depends on, in this pool.
+    pub(crate) const fn settings(&self, pool: &Pool) -> VolumeSettings {
+        let Volume { kind, quota, throughput: assigned, .. } = *self;
+        VolumeSettings { level: pool.level, kind, qos: pool.qos, quota, assigned }
     }
 }
 
@@ -145,34 +150,19 @@ mod tests {
         }
     }
 
-    fn limit_of(quota_gib: u64, level: ServiceLevel, kind: VolumeKind) -> Option<String> {
-        let mut account = account(level, QosType::Auto);
-        account.volumes[0].quota = Bytes::gib(quota_gib);
-        account.volumes[0].kind = kind;
-        let limit = account.throughput_limit(&Catalog::embedded(), &account.volumes[0]);
-        limit.map(|limit| limit.to_string())
-    }
-
     #[test]
-    fn in_an_auto_pool_the_quota_gives_the_limit_up_to_the_ceiling() {
-        use ServiceLevel::{Premium, Standard, Ultra};
-        use VolumeKind::{Breakthrough, Large, Regular};
-        for (gib, level, kind, limit) in [
-            (100, Premium, Regular, Some("6.25 MiB/s")),
-            (1 << 10, Premium, Regular, Some("64 MiB/s")),
-            (2 << 10, Premium, Regular, Some("128 MiB/s")),
-            (5 << 10, Premium, Regular, Some("320 MiB/s")),
-            (15_200, Premium, Regular, Some("950 MiB/s")),
-            (71_999, Premium, Regular, Some("4,499.9375 MiB/s")),
-            (72_000, Premium, Regular, Some("4,500 MiB/s")),
-            (100 << 10, Premium, Regular, Some("4,500 MiB/s")),
-            (100 << 10, Standard, Regular, Some("1,600 MiB/s")),
-            (50 << 10, Standard, Large, Some("800 MiB/s")),
-            (500 << 10, Ultra, Large, Some("12,800 MiB/s")),
-            (500 << 10, Ultra, Breakthrough, None),
-        ] {
-            assert_eq!(limit_of(gib, level, kind).as_deref(), limit, "{gib} GiB {level}");
-        }
+    fn in_an_auto_pool_the_limit_follows_from_quota_kind_and_level() {
+        let catalog = Catalog::embedded();
+        let mut account = account(ServiceLevel::Ultra, QosType::Auto);
+        let limit_of = |account: &Account| account.throughput_limit(&catalog, &account.volumes[0]);
+        account.volumes[0].quota = Bytes::gib(100 << 10);
+        assert_eq!(limit_of(&account), KibPerSec::from_mib(4500));
+        account.volumes[0].kind = VolumeKind::Large;
+        assert_eq!(limit_of(&account), KibPerSec::from_mib(12_800));
+        account.volumes[0].kind = VolumeKind::Breakthrough;
+        assert_eq!(limit_of(&account), None);
+        account.volumes[0].pool = "elsewhere".to_owned();
+        assert_eq!(limit_of(&account), None);
     }
 
     #[test]

@@ -101,28 +101,19 @@ impl OneVolume {
     /// A pool that is large enough for the quota and for the throughput.
     fn pool(&self, catalog: &Catalog) -> Pool {
         let limit = |name| catalog.limit(name);
-        let facts = catalog.level(self.level);
-        let wanted = self.throughput.map_or(0, KibPerSec::get);
-        let (bought, per_gib) = match facts.throughput {
-            Some(rate) => (None, rate.limit(1).get()),
-            None => {
-                let step = limit(LimitName::FlexibleThroughputStep);
-                let least = limit(LimitName::FlexibleThroughputBaseline);
-                let bought = wanted.max(least).next_multiple_of(step);
-                (Some(KibPerSec::new(bought)), limit(LimitName::FlexibleThroughputMaxPerTib) >> 10)
-            }
-        };
-        let for_throughput = Bytes::gib(wanted.div_ceil(per_gib.max(1)));
+        let wanted = self.throughput.unwrap_or(KibPerSec::new(0));
+        let for_throughput = Bytes::gib(catalog.least_size_gib(self.level, wanted));
         let least = Bytes::gib(limit(LimitName::PoolSizeMin));
         let step = Bytes::gib(limit(LimitName::PoolSizeStep));
         let size = self.quota.max(for_throughput).max(least).get();
-        let manual = self.throughput.is_some() || !facts.qos.contains(&QosType::Auto);
+        let is_bought = catalog.level(self.level).throughput.is_none();
+        let manual = self.throughput.is_some() || is_bought;
         Pool {
             name: "pool".to_owned(),
             level: self.level,
             size: Bytes::new(size.checked_next_multiple_of(step.get()).unwrap_or(size)),
             qos: if manual { QosType::Manual } else { QosType::Auto },
-            throughput: bought,
+            throughput: is_bought.then(|| catalog.least_purchase(wanted)),
         }
     }
 }

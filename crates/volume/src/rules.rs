@@ -10,12 +10,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use cloud::catalog::Catalog;
+use cloud::pool_throughput::PoolThroughput;
 use cloud::row::LimitName;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
+use cloud::volume_limit::SettingsError;
 use units::{Bytes, print_duration};
 
-use crate::model::{Account, NetworkFeatures, Pool, Volume, whole_gib};
+use crate::model::{Account, NetworkFeatures, Pool, whole_gib};
 
 /// Where a rule is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +84,6 @@ pub enum Rule {
     PoolStep { size: Bytes, step: Bytes },
     #[error("{count} volumes, a pool has at most {limit}")]
     TooManyVolumes { count: u64, limit: u64 },
-    #[error("QoS type {} with the service level {level}", .qos.name())]
-    QosTypeOfLevel { level: ServiceLevel, qos: QosType },
     #[error("no throughput, a pool of the level flexible has at least {limit}")]
     FlexibleThroughputMissing { limit: KibPerSec },
     #[error("a throughput of {throughput}, a pool of the level flexible has at least {limit}")]
@@ -103,20 +103,8 @@ pub enum Rule {
     NoSuchPool { pool: String },
     #[error("no volume is called so")]
     NoSuchVolume,
-    #[error("a quota of {quota}, a {} volume has at least {limit}", .kind.name())]
-    VolumeTooSmall { kind: VolumeKind, quota: Bytes, limit: Bytes },
-    #[error("a quota of {quota}, a {} volume has at most {limit}", .kind.name())]
-    VolumeTooLarge { kind: VolumeKind, quota: Bytes, limit: Bytes },
-    #[error("a quota of {quota}, a volume has a multiple of {step}")]
-    VolumeStep { quota: Bytes, step: Bytes },
-    #[error("no throughput, in a manual pool each volume is assigned one")]
-    ThroughputMissing,
-    #[error("a throughput for a volume in an auto pool, which has it by its quota")]
-    ThroughputByQuota,
-    #[error("a throughput of {throughput}, a volume is assigned at least {limit}")]
-    ThroughputTooLow { throughput: KibPerSec, limit: KibPerSec },
-    #[error("a throughput of {throughput}, a {} volume is assigned at most {limit}", .kind.name())]
-    ThroughputTooHigh { kind: VolumeKind, throughput: KibPerSec, limit: KibPerSec },
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     #[error("{count} endpoints, a {} volume has {wanted}", .kind.name())]
     EndpointCount { kind: VolumeKind, count: u64, wanted: u64 },
     #[error("endpoint `{endpoint}` serves `{other}` too, a {} volume has its own", .kind.name())]
@@ -158,7 +146,6 @@ impl Rule {
             }
             Rule::PoolStep { .. } => "round `size` up or down",
             Rule::TooManyVolumes { .. } => "move volumes into another pool",
-            Rule::QosTypeOfLevel { .. } => "write `qos = \"manual\"`, or choose another level",
             Rule::FlexibleThroughputMissing { .. } => "write `throughput`",
             Rule::FlexibleThroughputTooLow { .. } => "raise `throughput`; the least costs nothing",
             Rule::FlexibleThroughputTooHigh { .. } => "lower `throughput`, or make the pool larger",
@@ -172,13 +159,7 @@ impl Rule {
             }
             Rule::NoSuchPool { .. } => "name one of the pools",
             Rule::NoSuchVolume => "name one of the volumes",
-            Rule::VolumeTooSmall { .. } => "raise `quota`",
-            Rule::VolumeTooLarge { .. } => "lower `quota`, or choose a larger `kind`",
-            Rule::VolumeStep { .. } => "round `quota` up or down",
-            Rule::ThroughputMissing => "write `throughput`, or use an auto pool",
-            Rule::ThroughputByQuota => "leave `throughput` out, or use a manual pool",
-            Rule::ThroughputTooLow { .. } => "raise `throughput`",
-            Rule::ThroughputTooHigh { .. } => "lower `throughput`, or spread over several volumes",
+            Rule::Settings(error) => remedy_of(error),
             Rule::EndpointCount { .. } => "name as many in `endpoints`",
             Rule::EndpointShared { .. } => "give it an endpoint that serves nothing else",
             Rule::QuotaBelowUsed { .. } => "remove files first",
@@ -192,6 +173,21 @@ impl Rule {
             Rule::AddressFixed { .. } | Rule::EndpointAdded | Rule::EndpointRemoved => {
                 "stop the service and start it anew"
             }
+        }
+    }
+}
+
+const fn remedy_of(error: &SettingsError) -> &'static str {
+    match error {
+        SettingsError::QosType { .. } => "write `qos = \"manual\"`, or choose another level",
+        SettingsError::QuotaTooSmall { .. } => "raise `quota`",
+        SettingsError::QuotaTooLarge { .. } => "lower `quota`, or choose a larger `kind`",
+        SettingsError::QuotaStep { .. } => "round `quota` up or down",
+        SettingsError::ThroughputMissing { .. } => "write `throughput`, or use an auto pool",
+        SettingsError::ThroughputByQuota => "leave `throughput` out, or use a manual pool",
+        SettingsError::ThroughputTooLow { .. } => "raise `throughput`",
+        SettingsError::ThroughputTooHigh { .. } => {
+            "lower `throughput`, or spread over several volumes"
         }
     }
 }
@@ -224,10 +220,16 @@ pub fn check(catalog: &Catalog, account: &Account) -> Vec<Breach> {
         if account.volumes[..index].iter().any(|other| other.name == volume.name) {
             add("name", Rule::NameTwice);
         }
-        check_quota(catalog, volume, &mut add);
+        for error in catalog.quota_errors(volume.kind, volume.quota) {
+            add("quota", Rule::Settings(error));
+        }
         check_endpoints(catalog, account, index, &mut add);
         match account.pool(&volume.pool) {
-            Some(pool) => check_throughput(catalog, pool, volume, &mut add),
+            Some(pool) => {
+                if let Some(error) = catalog.assignment_error(&volume.settings(pool)) {
+                    add("throughput", Rule::Settings(error));
+                }
+            }
             None => add("pool", Rule::NoSuchPool { pool: volume.pool.clone() }),
         }
     }
@@ -283,27 +285,24 @@ fn check_pool_size(catalog: &Catalog, account: &Account, pool: &Pool, add: Add<'
 fn check_pool_throughput(catalog: &Catalog, account: &Account, pool: &Pool, add: Add<'_>) {
     let (level, qos, size) = (pool.level, pool.qos, pool.size);
     if !catalog.level(level).qos.contains(&qos) {
-        add("qos", Rule::QosTypeOfLevel { level, qos });
+        add("qos", Rule::Settings(SettingsError::QosType { level, qos }));
     }
-    let rate = |name| KibPerSec::new(catalog.limit(name));
-    match (catalog.level(level).throughput, pool.throughput) {
-        (Some(_), Some(_)) => add("throughput", Rule::PoolThroughputBySize { level }),
-        (Some(_), None) => {}
-        (None, None) => {
-            let limit = rate(LimitName::FlexibleThroughputBaseline);
+    match (catalog.pool_throughput(level, whole_gib(size)), pool.throughput) {
+        (PoolThroughput::BySize(_), Some(_)) => {
+            add("throughput", Rule::PoolThroughputBySize { level });
+        }
+        (PoolThroughput::BySize(_), None) => {}
+        (PoolThroughput::Bought { least: limit, .. }, None) => {
             add("throughput", Rule::FlexibleThroughputMissing { limit });
         }
-        (None, Some(throughput)) => {
-            let limit = rate(LimitName::FlexibleThroughputBaseline);
-            if throughput < limit {
-                add("throughput", Rule::FlexibleThroughputTooLow { throughput, limit });
+        (PoolThroughput::Bought { least, most, step }, Some(throughput)) => {
+            if throughput < least {
+                add("throughput", Rule::FlexibleThroughputTooLow { throughput, limit: least });
             }
-            let per_tib = catalog.limit(LimitName::FlexibleThroughputMaxPerTib);
-            let limit = KibPerSec::new((whole_gib(size) >> 10).saturating_mul(per_tib));
-            if throughput > limit {
+            if throughput > most {
+                let limit = most;
                 add("throughput", Rule::FlexibleThroughputTooHigh { throughput, size, limit });
             }
-            let step = rate(LimitName::FlexibleThroughputStep);
             if !throughput.get().is_multiple_of(step.get()) {
                 add("throughput", Rule::FlexibleThroughputStep { throughput, step });
             }
@@ -316,58 +315,6 @@ fn check_pool_throughput(catalog: &Catalog, account: &Account, pool: &Pool, add:
         if sum > limit {
             add("throughput", Rule::ThroughputsExceedPool { sum, limit });
         }
-    }
-}
-
-fn check_quota(catalog: &Catalog, volume: &Volume, add: Add<'_>) {
-    let (kind, quota) = (volume.kind, volume.quota);
-    let (least, most) = match kind {
-        VolumeKind::Regular => (LimitName::RegularVolumeSizeMin, LimitName::RegularVolumeSizeMax),
-        VolumeKind::Large => (LimitName::LargeVolumeSizeMin, LimitName::LargeVolumeSizeMax),
-        VolumeKind::Breakthrough => {
-            (LimitName::BreakthroughVolumeSizeMin, LimitName::BreakthroughVolumeSizeMax)
-        }
-    };
-    let gib = |name| Bytes::gib(catalog.limit(name));
-    if quota < gib(least) {
-        add("quota", Rule::VolumeTooSmall { kind, quota, limit: gib(least) });
-    }
-    if quota > gib(most) {
-        add("quota", Rule::VolumeTooLarge { kind, quota, limit: gib(most) });
-    }
-    let step = gib(LimitName::VolumeSizeStep);
-    if !quota.get().is_multiple_of(step.get()) {
-        add("quota", Rule::VolumeStep { quota, step });
-    }
-}
-
-fn check_throughput(catalog: &Catalog, pool: &Pool, volume: &Volume, add: Add<'_>) {
-    let throughput = match (pool.qos, volume.throughput) {
-        (QosType::Auto, None) => return,
-        (QosType::Auto, Some(_)) => return add("throughput", Rule::ThroughputByQuota),
-        (QosType::Manual, None) => return add("throughput", Rule::ThroughputMissing),
-        (QosType::Manual, Some(throughput)) => throughput,
-    };
-    let least = KibPerSec::new(catalog.limit(LimitName::ManualThroughputMin));
-    if throughput < least {
-        add("throughput", Rule::ThroughputTooLow { throughput, limit: least });
-    }
-    let most = manual_throughput_max(catalog, pool.level, volume.kind);
-    if let Some(limit) = most.filter(|limit| throughput > *limit) {
-        let kind = volume.kind;
-        add("throughput", Rule::ThroughputTooHigh { kind, throughput, limit });
-    }
-}
-
-/// The most that can be assigned to a volume; `None` where the service states no limit.
-pub(crate) fn manual_throughput_max(
-    catalog: &Catalog,
-    level: ServiceLevel,
-    kind: VolumeKind,
-) -> Option<KibPerSec> {
-    match kind {
-        VolumeKind::Regular => Some(KibPerSec::new(catalog.limit(LimitName::ManualThroughputMax))),
-        VolumeKind::Large | VolumeKind::Breakthrough => catalog.ceiling(level, kind),
     }
 }
 

@@ -123,10 +123,7 @@ fn every_rule_is_found_with_its_limit_and_its_remedy() {
             },
             "pool `manual`: 501 volumes, a pool has at most 500",
         ),
-        (
-            |a| a.pools[4].qos = QosType::Auto,
-            "pool `flexible`: QoS type auto with the service level flexible",
-        ),
+        (|a| a.pools[4].qos = QosType::Auto, "pool `flexible`: the level flexible has no auto QoS"),
         (
             |a| a.pools[4].throughput = None,
             "pool `flexible`: no throughput, a pool of the level flexible has at least 128 MiB/s",
