@@ -56,13 +56,13 @@ mod model;
 mod network;
 pub mod of_figure;
 pub mod parameters;
-mod quota;
 mod reasons;
 pub mod resource;
 mod solve;
 pub mod topology;
 pub mod topology_file;
 pub mod validation;
+mod volume_settings;
 
 pub use curve::{Bound, Curve, Point, Stretch, Unpredictable, at, capacity, curve};
 pub use interval::Interval;

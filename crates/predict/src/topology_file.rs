@@ -37,14 +37,14 @@ use cloud::throughput::KibPerSec;
 use cloud::vm_size::{self, VmSize};
 use toml::de::DeTable;
 use units::diagnostic::{Diagnostic, Mistakes};
-use units::{BytesPerSec, nearest};
+use units::{Bytes, BytesPerSec, nearest};
 
 use crate::facts;
 use crate::fields::{self, Fields};
-use crate::quota::{limit, outside};
 use crate::topology::{
     Client, EndpointGroup, Floor, HostGroup, Load, SPREAD, Topology, VolumeGroup, Workload,
 };
+use crate::volume_settings::{check_quota, set_limit};
 
 /// More of anything is a slip of the keyboard.
 const COUNT_MAX: u64 = 1_000_000;
@@ -211,24 +211,17 @@ impl Walk<'_, '_> {
         let mut volume = VolumeGroup::of(&name, count, kind);
         let levels = ServiceLevel::ALL.map(|level| (level.name(), level));
         let level = fields.word("level", m, &levels);
-        let quota = fields.bytes("quota", m);
+        let quota = fields.bytes("quota", m).map(Bytes::new);
         volume.limit_bytes_per_s = fields.throughput("throughput", m);
-        if let Some(hint) = quota.and_then(|quota| outside(kind, quota)) {
-            let message = format!("no {} volume has this quota", kind.name());
-            m.add(fields.place("quota"), message, hint);
+        if let Some(quota) = quota {
+            check_quota(kind, quota, &fields, m);
         }
         match (level, quota, volume.limit_bytes_per_s) {
+            (Some(level), Some(quota), _) => set_limit(&mut volume, level, quota, &fields, m),
             (_, _, Some(rate)) => volume.reasons.push(Reason::asked(format!(
                 "{name}: a throughput limit of {}, as the topology says",
                 BytesPerSec::new(rate)
             ))),
-            (Some(level), Some(quota), None) => match limit(level, kind, quota) {
-                Ok((limit, reason)) => {
-                    volume.limit_bytes_per_s = Some(limit.bytes_per_s() as f64);
-                    volume.reasons.push(reason);
-                }
-                Err(why) => m.add(fields.place("level"), why, "give its `throughput`"),
-            },
             (None, None, None) => {}
             (Some(_), None, None) => {
                 m.add(fields.place("level"), "`level` without `quota`", "give `quota` too");
@@ -426,6 +419,27 @@ outstanding = 2
     }
 
     #[test]
+    fn the_limit_of_a_volume_has_a_ceiling_unless_the_service_states_none() {
+        let volume = |from: &str, to: &str| {
+            let topology = parse(&WHOLE.replace(from, to), "t.toml").expect(to);
+            topology.volumes[0].clone()
+        };
+        let mib = |volume: &VolumeGroup| volume.limit_bytes_per_s.map(|rate| rate / 1_048_576.0);
+        let large = volume("\"5TiB\"", "\"100TiB\"");
+        assert_eq!(mib(&large), Some(4500.0));
+        assert!(large.reasons[0].text.ends_with("a regular volume has at most 4,500 MiB/s"));
+        assert_eq!(large.reasons[0].rows[1].row, "ceiling premium regular");
+        // With a throughput of its own the volume is in a manual pool, as those of Flexible are.
+        assert_eq!(mib(&volume("\"5TiB\"", "\"5TiB\"\nthroughput = \"1GiB/s\"")), Some(1024.0));
+        let flexible = "\"flexible\"\nthroughput = \"200MiB/s\"";
+        assert_eq!(mib(&volume("\"premium\"", flexible)), Some(200.0));
+        let breakthrough =
+            volume("level = \"premium\"", "level = \"ultra\"\nkind = \"breakthrough\"");
+        assert_eq!(mib(&breakthrough), None);
+        assert!(breakthrough.reasons[0].text.contains("the service states no limit"));
+    }
+
+    #[test]
     fn every_mistake_says_where_and_what_may_have_been_meant() {
         for (from, to, said) in [
             ("nconnect = 8", "nconnect = 17", "t.toml:10:12: wrong value for `nconnect`"),
@@ -435,10 +449,22 @@ outstanding = 2
             ("volumes = \"data\"", "volumes = \"dta\"", "did you mean `data`?"),
             ("endpoint = \"near\"", "endpoint = \"far\"", "there are: near"),
             ("quota = \"5TiB\"\n", "", "`level` without `quota`"),
+            (
+                "count = 3\n",
+                "count = 3\nquota = \"1GiB\"\n",
+                "a quota of 1 GiB, a regular volume has",
+            ),
             ("level = \"premium\"\n", "", "`quota` without `level`"),
-            ("\"premium\"", "\"flexible\"", "no throughput by quota"),
-            ("\"5TiB\"", "\"5GiB\"", "no regular volume has this quota"),
-            ("\"5TiB\"", "\"500TiB\"", "allowed: 50 GiB to 100 TiB"),
+            ("\"premium\"", "\"flexible\"", "the level flexible has no auto QoS (give its `thr"),
+            (
+                "\"5TiB\"",
+                "\"5GiB\"",
+                "t.toml:20:9: a quota of 5 GiB, a regular volume has at least",
+            ),
+            ("\"5TiB\"", "\"500TiB\"", "allowed: 50 GiB to 100 TiB; a large volume may have it"),
+            ("\"5TiB\"", "\"5000.5GiB\"", "allowed: multiples of 1 GiB"),
+            ("\"5TiB\"", "\"5TiB\"\nthroughput = \"5GiB/s\"", "(allowed: 1 MiB/s to 4,500 MiB/s)"),
+            ("\"5TiB\"", "\"5TiB\"\nthroughput = \"1GB/s\"", "whole KiB/s, such as `64MiB/s`"),
             ("read = \"70%\"\n", "", "a workload lacks `read`"),
             ("\"8KiB\"", "\"-8KiB\"", "wrong value for `transfer_size`"),
             ("read = \"70%\"", "read = 0.7", "wrong value for `read`"),
