@@ -169,8 +169,8 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     ),
     (
         "Schedule",
-        "A volume's limit in each phase is its quota times what the level gives for each GiB. \
-         A pool is paid by the hour at the size that it has: its price times the share of the \
+        "A volume's limit in each phase is its quota times what the level gives for each GiB, up \
+         to the most that a volume of its kind gets. A pool is paid by the hour at the size that it has: its price times the share of the \
          week. After a move to a higher level the next move down waits for the cool-down.",
     ),
     (

@@ -68,13 +68,7 @@ fn smaller_pool(design: &Design, need: &Need, facts: &Facts) -> String {
     let tib = less >> 10;
     let pools = if design.pools.len() > 1 { "pools" } else { "a pool" };
     if design.decides == Decides::Throughput {
-        let gives = match catalog.level(design.level).throughput {
-            Some(rate) => rate.limit(less),
-            None => {
-                let per_tib = catalog.limit(LimitName::FlexibleThroughputMaxPerTib);
-                KibPerSec::new(per_tib.saturating_mul(tib))
-            }
-        };
+        let gives = catalog.pool_throughput(design.level, less).most();
         let wanted = need.grown().throughput();
         let lack = KibPerSec::new(wanted.get().saturating_sub(gives.get()));
         return match lack.get() {

@@ -9,9 +9,10 @@
 use cloud::price::Usd;
 use cloud::reason::{Reason, RowRef};
 use cloud::row::LimitName;
-use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
+use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
-use units::thousands;
+use cloud::volume_limit::{SettingsError, VolumeLimit, VolumeSettings};
+use units::{Bytes, thousands};
 
 use crate::facts::Facts;
 
@@ -19,6 +20,8 @@ use crate::facts::Facts;
 pub const WEEK: usize = 168;
 /// Seconds in an hour.
 const SECONDS: u64 = 3600;
+/// Bytes in a GiB.
+const GIB: u64 = 1 << 30;
 
 /// A state of the volume that comes back every week.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,40 +99,34 @@ pub struct Breach {
 /// # Errors
 /// Every rule that it breaks.
 pub fn plan(schedule: &Schedule, facts: &Facts) -> Result<Plan, Vec<Breach>> {
-    let mut breaches = sizes(schedule, facts);
+    let limits: Vec<Result<VolumeLimit, Vec<SettingsError>>> = schedule
+        .phases
+        .iter()
+        .map(|phase| facts.catalog.volume_limit(&settings(phase, facts)))
+        .collect();
+    let mut breaches = sizes(schedule, &limits, facts);
     breaches.extend(cool_downs(schedule, facts));
-    let steps: Vec<Step> = (0..schedule.phases.len()).map(|p| step(schedule, p, facts)).collect();
-    if let Some(wanted) = schedule.throughput {
-        let most = steps.iter().map(|s| s.throughput).max().unwrap_or(KibPerSec::new(0));
-        if most < wanted {
-            let level = schedule.phases[0].level;
-            let rate = facts.catalog.level(level).throughput;
-            let remedy = rate.map_or(String::new(), |rate| {
-                format!("{} GiB of {level} give it", thousands(rate.quota_gib_for(wanted)))
-            });
-            breaches.push(Breach {
-                text: format!("no phase gives {wanted}; the most is {most}"),
-                remedy,
-                rows: vec![facts.catalog.level_row(level)],
-            });
-        }
-    }
+    let limits: Vec<VolumeLimit> = limits.into_iter().flatten().collect();
+    breaches.extend(too_slow(schedule, &limits, facts));
     if !breaches.is_empty() {
         return Err(breaches);
     }
+    let phases = limits.iter().enumerate();
+    let steps: Vec<Step> = phases.map(|(p, limit)| step(schedule, p, limit, facts)).collect();
     let month = steps.iter().map(|step| step.month).sum();
     let whole = |step: &Step| cost(schedule, step.pool_gib, step.phase.level, WEEK as u64, facts);
     let constant = steps.iter().map(whole).max().unwrap_or(Usd::ZERO);
-    let reasons = steps.iter().map(|step| reason(schedule, step, facts)).collect();
+    let each = steps.iter().zip(&limits);
+    let reasons = each.map(|(step, limit)| reason(schedule, step, limit, facts)).collect();
     Ok(Plan { changes: changes(schedule), steps, month, constant, reasons })
 }
 
-fn step(schedule: &Schedule, place: usize, facts: &Facts) -> Step {
+fn step(schedule: &Schedule, place: usize, limit: &VolumeLimit, facts: &Facts) -> Step {
     let phase = schedule.phases[place].clone();
     let hours = schedule.hours.iter().filter(|hour| **hour == place).count() as u64;
     let pool_gib = pool_gib(phase.quota_gib, facts);
     let month = cost(schedule, pool_gib, phase.level, hours, facts);
-    Step { throughput: limit(&phase, facts), phase, hours, pool_gib, month }
+    Step { throughput: throughput(limit), phase, hours, pool_gib, month }
 }
 
 fn pool_gib(quota_gib: u64, facts: &Facts) -> u64 {
@@ -137,18 +134,30 @@ fn pool_gib(quota_gib: u64, facts: &Facts) -> u64 {
     quota_gib.max(facts.catalog.limit(LimitName::PoolSizeMin)).div_ceil(step) * step
 }
 
-fn kind(quota_gib: u64, facts: &Facts) -> VolumeKind {
-    match quota_gib > facts.catalog.quota_range(VolumeKind::Regular).1 {
-        true => VolumeKind::Large,
-        false => VolumeKind::Regular,
-    }
+/// The volume in a phase: alone in an auto QoS pool.
+fn settings(phase: &Phase, facts: &Facts) -> VolumeSettings {
+    let quota = Bytes::gib(phase.quota_gib);
+    VolumeSettings::auto(phase.level, facts.catalog.usual_kind(quota), quota)
 }
 
-fn limit(phase: &Phase, facts: &Facts) -> KibPerSec {
-    let Some(rate) = facts.catalog.level(phase.level).throughput else { return KibPerSec::new(0) };
-    let by_quota = rate.limit(phase.quota_gib);
-    let ceiling = facts.catalog.ceiling(phase.level, kind(phase.quota_gib, facts));
-    ceiling.map_or(by_quota, |ceiling| by_quota.min(ceiling))
+fn throughput(limit: &VolumeLimit) -> KibPerSec {
+    limit.throughput.unwrap_or(limit.granted)
+}
+
+/// The breach where no phase gives the wanted throughput, with the quota that would.
+fn too_slow(schedule: &Schedule, limits: &[VolumeLimit], facts: &Facts) -> Option<Breach> {
+    let wanted = schedule.throughput?;
+    let most = limits.iter().map(throughput).max().filter(|most| *most < wanted)?;
+    let VolumeSettings { level, kind, .. } = settings(&schedule.phases[0], facts);
+    let remedy = match facts.catalog.least_quota(level, kind, wanted) {
+        Ok(quota) => format!("{} GiB of {level} give it", thousands(quota.get() / GIB)),
+        Err(why) => why.to_string(),
+    };
+    Some(Breach {
+        text: format!("no phase gives {wanted}; the most is {most}"),
+        remedy,
+        rows: limits.iter().flat_map(|limit| limit.reason.rows.clone()).collect(),
+    })
 }
 
 /// `GiB x price x hours of the month x share of the week`, rounded down to a millionth.
@@ -160,30 +169,26 @@ fn cost(schedule: &Schedule, gib: u64, level: ServiceLevel, hours: u64, facts: &
     Usd::from_micros(u64::try_from(share).unwrap_or(u64::MAX))
 }
 
-fn sizes(schedule: &Schedule, facts: &Facts) -> Vec<Breach> {
+fn sizes(
+    schedule: &Schedule,
+    limits: &[Result<VolumeLimit, Vec<SettingsError>>],
+    facts: &Facts,
+) -> Vec<Breach> {
     let catalog = &facts.catalog;
     let mut breaches = Vec::new();
     let mut add = |text: String, remedy: String, rows: Vec<RowRef>| {
         breaches.push(Breach { text, remedy, rows });
     };
     let kinds: Vec<VolumeKind> =
-        schedule.phases.iter().map(|phase| kind(phase.quota_gib, facts)).collect();
-    for (phase, kind) in schedule.phases.iter().zip(&kinds) {
+        schedule.phases.iter().map(|phase| settings(phase, facts).kind).collect();
+    for (phase, limit) in schedule.phases.iter().zip(limits) {
         let (name, quota) = (&phase.name, thousands(phase.quota_gib));
-        if !catalog.level(phase.level).qos.contains(&QosType::Auto) {
-            add(
-                format!("{name}: the throughput of {} is bought apart from the quota", phase.level),
-                "schedule standard, premium or ultra".to_owned(),
-                vec![catalog.level_row(phase.level)],
-            );
-        }
-        let (least, most) = catalog.quota_range(*kind);
-        if !(least..=most).contains(&phase.quota_gib) {
-            add(
-                format!("{name}: a {} volume has no quota of {quota} GiB", kind.name()),
-                format!("from {} to {} GiB", thousands(least), thousands(most)),
-                vec![],
-            );
+        for error in limit.as_ref().err().into_iter().flatten() {
+            let remedy = match error {
+                SettingsError::QosType { .. } => "schedule standard, premium or ultra".to_owned(),
+                _ => catalog.allowed(error),
+            };
+            add(format!("{name}: {error}"), remedy, vec![catalog.level_row(phase.level)]);
         }
         if phase.quota_gib < schedule.stored_gib {
             add(
@@ -275,19 +280,16 @@ fn changes(schedule: &Schedule) -> Vec<(usize, String)> {
     changes
 }
 
-fn reason(schedule: &Schedule, step: &Step, facts: &Facts) -> Reason {
+fn reason(schedule: &Schedule, step: &Step, limit: &VolumeLimit, facts: &Facts) -> Reason {
     let level = step.phase.level;
-    let rate = facts.catalog.level(level).throughput.map_or(0, |rate| rate.get());
-    let mut rows = vec![facts.catalog.level_row(level)];
+    let mut rows = limit.reason.rows.clone();
     rows.extend(facts.prices.storage(&schedule.region).map(|prices| prices.row()));
     let price = facts.prices.storage(&schedule.region).map_or(Usd::ZERO, |p| p.capacity(level));
     Reason::from_rows(
         format!(
-            "{}: {} GiB x {rate} KiB/s per GiB = {}; pool of {} GiB x {} x {} h x \
-              {}/{WEEK} of the week = {}",
+            "{}: {}; pool of {} GiB x {} x {} h x {}/{WEEK} of the week = {}",
             step.phase.name,
-            thousands(step.phase.quota_gib),
-            step.throughput,
+            limit.reason.text,
             thousands(step.pool_gib),
             price.exact(),
             schedule.hours_per_month,

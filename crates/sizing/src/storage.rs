@@ -7,11 +7,13 @@
 //! part in proportion to their limits.
 
 use cloud::catalog::Catalog;
+use cloud::pool_throughput::PoolThroughput;
 use cloud::reason::{Reason, RowRef};
 use cloud::row::LimitName;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
-use units::{percent, thousands};
+use cloud::volume_limit::VolumeSettings;
+use units::{Bytes, percent, thousands};
 
 use crate::capability::Abilities;
 use crate::design::{Decides, Pool, Volumes};
@@ -20,8 +22,6 @@ use crate::shortfall::{Constraint, Shortfall};
 
 /// Throughput of volumes and Flexible pools is assigned in these: 1 MiB/s.
 const MIB: u64 = 1024;
-/// A Flexible pool's throughput is bounded for each TiB.
-const GIB_PER_TIB: u64 = 1024;
 
 /// One of the ways to build the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,16 +74,6 @@ impl Storage {
             all.filter(|v| v.part == part.name).map(|v| v.count).sum()
         };
         parts.iter().map(of).collect()
-    }
-}
-
-/// The most throughput of one volume; `None` where the service states none.
-pub fn volume_ceiling(catalog: &Catalog, choice: &Choice) -> Option<KibPerSec> {
-    let ceiling = catalog.ceiling(choice.level, choice.kind);
-    let manual = KibPerSec::new(catalog.limit(LimitName::ManualThroughputMax));
-    match (choice.qos, choice.kind) {
-        (QosType::Manual, VolumeKind::Regular) => Some(ceiling.unwrap_or(manual).max(manual)),
-        _ => ceiling,
     }
 }
 
@@ -186,13 +176,14 @@ fn part_volumes(
         let text = format!("{wanted} / (1 - {spare} spare) = {buy} to be bought");
         reasons.push(Reason::asked(text));
     }
-    let rate = catalog.level(choice.level).throughput.filter(|_| choice.qos == QosType::Auto);
     let (least, most) = catalog.quota_range(choice.kind);
-    let by_rate = rate.map_or(0, |rate| rate.quota_gib_for(buy));
-    let ceiling = volume_ceiling(catalog, choice);
+    let by_rate = match choice.qos {
+        QosType::Auto => catalog.least_size_gib(choice.level, buy),
+        QosType::Manual => 0,
+    };
     let most_of_one = match choice.kind {
         VolumeKind::Breakthrough => Some(catalog.limit(LimitName::BreakthroughThroughput)),
-        _ => ceiling.map(KibPerSec::get),
+        _ => catalog.volume_ceiling(choice.level, choice.qos, choice.kind).map(KibPerSec::get),
     };
     let by_ceiling = most_of_one.map_or(1, |most| buy.get().div_ceil(most.max(1)));
     let by_size = part.capacity_gib.max(by_rate).div_ceil(most);
@@ -214,23 +205,28 @@ fn part_volumes(
         });
     }
     let quota = part.capacity_gib.max(by_rate).max(count.saturating_mul(least));
-    let throughputs: Vec<u64> = match choice.qos {
+    let throughputs: Vec<KibPerSec> = match choice.qos {
         QosType::Auto => Vec::new(),
         QosType::Manual => {
-            let least = catalog.limit(LimitName::ManualThroughputMin);
-            let total = buy.get().max(count * least).div_ceil(MIB);
-            shares(total, count).map(|mib| mib * MIB).collect()
+            let (least, _) = catalog.assignable(choice.level, choice.kind);
+            let total = buy.get().max(count * least.get()).div_ceil(MIB);
+            shares(total, count).map(|mib| KibPerSec::new(mib * MIB)).collect()
         }
     };
+    // Shares differ by at most 1, so most volumes have the settings of the one before.
+    let mut last: Option<(VolumeSettings, KibPerSec)> = None;
     let singles = shares(quota, count).enumerate().map(|(place, gib)| {
-        let throughput = match rate {
-            Some(rate) => {
-                let by_quota = rate.limit(gib);
-                ceiling.map_or(by_quota, |ceiling| by_quota.min(ceiling))
-            }
-            None => KibPerSec::new(throughputs[place]),
+        let settings = VolumeSettings {
+            level: choice.level,
+            kind: choice.kind,
+            qos: choice.qos,
+            quota: Bytes::gib(gib),
+            assigned: throughputs.get(place).copied(),
         };
-        (part.name.clone(), gib, throughput)
+        let limit = last.filter(|(before, _)| *before == settings).map(|(_, limit)| limit);
+        let limit = limit.unwrap_or_else(|| planned_throughput(catalog, &settings));
+        last = Some((settings, limit));
+        (part.name.clone(), gib, limit)
     });
     let singles: Vec<Single> = singles.collect();
     reasons.extend(part_reasons(part, choice, catalog, buy, count, quota));
@@ -240,6 +236,14 @@ fn part_volumes(
         _ => Decides::Minimum,
     };
     Ok((singles, by))
+}
+
+/// The throughput that a plan counts on: the volume's limit, or where the service states none what
+/// is paid for.
+fn planned_throughput(catalog: &Catalog, settings: &VolumeSettings) -> KibPerSec {
+    let limit = catalog.volume_limit(settings);
+    let limit = limit.expect("the number of volumes keeps each within the range of its kind");
+    limit.throughput.unwrap_or(limit.granted)
 }
 
 /// `total` in `count` shares that differ by at most 1, the larger ones first.
@@ -312,23 +316,15 @@ fn pool(singles: &[Single], choice: &Choice, catalog: &Catalog) -> Pool {
     let mut pool = Pool { level, qos, size_gib: 0, throughput: KibPerSec::new(0), volumes };
     let step = catalog.limit(LimitName::PoolSizeStep).max(1);
     let limits = pool.limits();
-    let by_throughput = match (catalog.level(level).throughput, qos) {
-        (Some(_), QosType::Auto) => 0,
-        (Some(rate), QosType::Manual) => rate.quota_gib_for(limits),
-        (None, _) => {
-            let per_tib = catalog.limit(LimitName::FlexibleThroughputMaxPerTib).max(1);
-            limits.get().div_ceil(per_tib) * GIB_PER_TIB
-        }
+    let by_throughput = match qos {
+        QosType::Auto => 0,
+        QosType::Manual => catalog.least_size_gib(level, limits),
     };
     let least = catalog.limit(LimitName::PoolSizeMin);
     pool.size_gib = pool.quota_gib().max(by_throughput).max(least).div_ceil(step) * step;
-    pool.throughput = match catalog.level(level).throughput {
-        Some(rate) => rate.limit(pool.size_gib),
-        None => {
-            let step = catalog.limit(LimitName::FlexibleThroughputStep).max(1);
-            let baseline = catalog.limit(LimitName::FlexibleThroughputBaseline);
-            KibPerSec::new(limits.get().max(baseline).div_ceil(step) * step)
-        }
+    pool.throughput = match catalog.pool_throughput(level, pool.size_gib) {
+        PoolThroughput::BySize(throughput) => throughput,
+        PoolThroughput::Bought { .. } => catalog.least_purchase(limits),
     };
     pool
 }
@@ -343,24 +339,20 @@ fn part_reasons(
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let level = choice.level;
-    if let (Some(rate), QosType::Auto) = (catalog.level(level).throughput, choice.qos)
-        && buy.get() > 0
-    {
+    if choice.qos == QosType::Auto && buy.get() > 0 {
         let text = format!(
-            "{buy} = {} KiB/s; / {} KiB/s per GiB = {} GiB of {level} quota",
+            "{buy} = {} KiB/s; / {} = {} GiB of {level} quota",
             thousands(buy.get()),
-            rate.get(),
-            thousands(rate.quota_gib_for(buy))
+            catalog.pool_rate(level),
+            thousands(catalog.least_size_gib(level, buy))
         );
         reasons.push(Reason::from_rows(text, [catalog.level_row(level)]));
     }
     let (least, most) = catalog.quota_range(choice.kind);
     let kind = choice.kind.name();
-    let mut rows: Vec<RowRef> = catalog.ceiling_row(level, choice.kind).into_iter().collect();
-    if choice.qos == QosType::Manual && choice.kind == VolumeKind::Regular {
-        rows = vec![catalog.limit_row(LimitName::ManualThroughputMax)];
-    }
-    let ceiling = match volume_ceiling(catalog, choice) {
+    let row = catalog.volume_ceiling_row(level, choice.qos, choice.kind);
+    let mut rows: Vec<RowRef> = row.into_iter().collect();
+    let ceiling = match catalog.volume_ceiling(level, choice.qos, choice.kind) {
         Some(ceiling) => format!("at most {ceiling}"),
         None => {
             rows.push(catalog.limit_row(LimitName::BreakthroughThroughput));
@@ -388,25 +380,23 @@ fn pool_reason(pool: &Pool, catalog: &Catalog) -> Reason {
     let mut rows = vec![catalog.limit_row(LimitName::PoolSizeStep)];
     let quotas = thousands(pool.quota_gib());
     let size = pool.size_gib >> 10;
-    let throughput = match (catalog.level(pool.level).throughput, pool.qos) {
-        (None, _) => {
-            rows.push(catalog.limit_row(LimitName::FlexibleThroughputMaxPerTib));
+    let throughput = match (catalog.pool_throughput(pool.level, pool.size_gib), pool.qos) {
+        (PoolThroughput::Bought { most, .. }, _) => {
+            rows.push(catalog.pool_rate_row(pool.level));
             rows.push(catalog.limit_row(LimitName::FlexibleThroughputBaseline));
-            let per_tib = catalog.limit(LimitName::FlexibleThroughputMaxPerTib);
-            let most = KibPerSec::new(per_tib.saturating_mul(size));
             format!(", with {} bought; {size} TiB may have {most}", pool.throughput)
         }
-        (Some(rate), QosType::Manual) => {
-            rows.push(catalog.level_row(pool.level));
+        (PoolThroughput::BySize(_), QosType::Manual) => {
+            rows.push(catalog.pool_rate_row(pool.level));
             format!(
-                " and for {} assigned; {} GiB x {} KiB/s per GiB = {}",
+                " and for {} assigned; {} GiB x {} = {}",
                 pool.limits(),
                 thousands(pool.size_gib),
-                rate.get(),
+                catalog.pool_rate(pool.level),
                 pool.throughput
             )
         }
-        (Some(_), QosType::Auto) => String::new(),
+        (PoolThroughput::BySize(_), QosType::Auto) => String::new(),
     };
     let text = format!("pool: {size} TiB, in whole TiB, for quotas of {quotas} GiB{throughput}");
     Reason::from_rows(text, rows)

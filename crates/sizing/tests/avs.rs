@@ -9,7 +9,9 @@ use cloud::catalog::Catalog;
 use cloud::figure;
 use cloud::price::{Prices, Usd};
 use cloud::row::LimitName;
-use cloud::service_level::{ServiceLevel, VolumeKind};
+use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
+use cloud::throughput::KibPerSec;
+use cloud::volume_limit::VolumeSettings;
 use predict::Parameters;
 use proptest::prelude::*;
 use sizing::avs::ask::{Ask, Facts, OnVsan, Ratio, Refusal};
@@ -250,6 +252,31 @@ fn a_machine_that_one_datastore_is_not_enough_for_is_spread_over_several() {
 }
 
 #[test]
+fn an_assigned_throughput_may_exceed_what_the_largest_quota_of_the_level_gives() {
+    let world = World::new();
+    // 100 TiB of Standard give 1,600 MiB/s; up to 4,500 can be assigned.
+    let mut all = machines(20, 400);
+    all[3].bytes_per_s = Some(1650.0 * MIB as f64);
+    let ask = Ask { on_vsan: OnVsan::Nothing, ..world.ask() };
+    let sizing = world.size(&all, &ask);
+    let standard = design(&sizing, "Standard");
+    let most = standard.datastores.iter().map(|store| store.throughput).max();
+    assert!(most >= KibPerSec::from_mib(1650), "{most:?} {:?}", standard.lacks);
+}
+
+#[test]
+fn a_flexible_pool_has_the_least_that_can_be_assigned_to_each_datastore() {
+    let world = World::new();
+    let ask = Ask { on_vsan: OnVsan::Nothing, datastores: Some(200), ..world.ask() };
+    let sizing = world.size(&machines(400, 100), &ask);
+    let flexible = design(&sizing, "Flexible");
+    assert_eq!(flexible.pools[0].throughput, KibPerSec::from_mib(200).expect("it fits"));
+    assert_eq!(flexible.datastores.len(), 200);
+    let each = KibPerSec::from_mib(1).expect("it fits");
+    assert!(flexible.datastores.iter().all(|store| store.throughput == each));
+}
+
+#[test]
 fn what_cannot_be_says_by_how_much() {
     let world = World::new();
     // 16 x 96 hosts of processors.
@@ -348,15 +375,26 @@ fn check(design: &Design, sizing: &Sizing, ask: &Ask, world: &World) {
             load += all[at].bytes_per_s.unwrap_or(0).div_ceil(of);
         }
         assert_eq!(load, store.load_bytes_per_s);
-        assert!(load <= store.mib_per_s * MIB, "{} {load}", store.name);
+        assert!(load <= store.throughput.bytes_per_s(), "{} {load}", store.name);
         let room = store.quota_gib as u128 * u128::from(GIB) * 100;
         assert!(room >= u128::from(store.stored.get()) * 120);
         let [least, most] = [LimitName::RegularVolumeSizeMin, LimitName::RegularVolumeSizeMax];
         let sizes = world.catalog.limit(least)..=world.catalog.limit(most);
         assert!(sizes.contains(&store.quota_gib));
         assert!(ask.datastore_gib_max.is_none_or(|most| store.quota_gib <= most));
-        let ceiling = world.catalog.ceiling(store.level, VolumeKind::Regular).expect("a row");
-        assert!(store.mib_per_s * 1024 <= ceiling.get());
+        // In a manual pool every regular volume can be assigned as much, whatever its level.
+        let pool = design.pools.iter().find(|pool| pool.level == store.level).expect("a pool");
+        let ceiling = world.catalog.volume_ceiling(store.level, pool.qos, VolumeKind::Regular);
+        assert!(ceiling.is_some_and(|ceiling| store.throughput <= ceiling));
+        let settings = VolumeSettings {
+            level: store.level,
+            kind: VolumeKind::Regular,
+            qos: pool.qos,
+            quota: Bytes::gib(store.quota_gib),
+            assigned: (pool.qos == QosType::Manual).then_some(store.throughput),
+        };
+        let limit = world.catalog.volume_limit(&settings).expect("the service allows it");
+        assert_eq!(limit.throughput, Some(store.throughput));
         stored += store.stored.get();
     }
     assert_eq!(whole, all.len());
@@ -364,8 +402,8 @@ fn check(design: &Design, sizing: &Sizing, ask: &Ask, world: &World) {
     for pool in &design.pools {
         let of = |level: ServiceLevel| design.datastores.iter().filter(move |s| s.level == level);
         assert!(of(pool.level).map(|store| store.quota_gib).sum::<u64>() <= pool.size_gib);
-        let assigned: u64 = of(pool.level).map(|store| store.mib_per_s).sum();
-        assert!(assigned * 1024 <= pool.throughput.get());
+        let assigned: KibPerSec = of(pool.level).map(|store| store.throughput).sum();
+        assert!(assigned <= pool.throughput);
         assert!(pool.size_gib.is_multiple_of(1024) && pool.size_gib >= 1024);
     }
     let total: Usd = design.pools.iter().filter_map(|pool| pool.month).sum();

@@ -72,8 +72,8 @@ fn storage(
     let part = &need.parts[0];
     let wanted = (part.throughput().get() * 1000).div_ceil(1000 - spare);
     let (least, most) = if kind == VolumeKind::Large { (51_200, 1 << 20) } else { (50, 102_400) };
-    let ceiling = FACTS.catalog.ceiling(level, kind)?.get();
-    let rate = FACTS.catalog.level(level).throughput.map(|rate| rate.get());
+    let ceiling = FACTS.catalog.volume_ceiling(level, QosType::Auto, kind)?.get();
+    let rate = FACTS.catalog.level(level).throughput.map(|rate| rate.kib_per_sec_per_gib());
     // The least quota, in GiB, that holds and gives what is wanted, dealt out evenly.
     let mut quota = part.capacity_gib.max(volumes * least);
     if let (Some(rate), QosType::Auto) = (rate, qos) {
@@ -339,7 +339,7 @@ fn cheapest_layout(need: &Need) -> u128 {
                 continue;
             }
             let (level, qos) = options[pool / parts];
-            let rate = FACTS.catalog.level(level).throughput.map(|rate| rate.get());
+            let rate = FACTS.catalog.level(level).throughput.map(|rate| rate.kib_per_sec_per_gib());
             let kib = |part: &&Part| part.throughput().get();
             let mib: u64 = own.iter().map(|part| kib(part).div_ceil(1024).max(1)).sum();
             let gib: u64 = match (qos, rate) {

@@ -72,8 +72,12 @@ fn wrong(need: &Need, design: &Design) -> Vec<String> {
                 VolumeKind::Breakthrough => (2_400, 2_457_600),
             };
             demand((least..=most).contains(&v.quota_gib), "quota");
-            let rate = FACTS.catalog.level(pool.level).throughput.map(|rate| rate.get());
-            let ceiling = FACTS.catalog.ceiling(pool.level, v.kind).map_or(u64::MAX, |c| c.get());
+            let rate =
+                FACTS.catalog.level(pool.level).throughput.map(|rate| rate.kib_per_sec_per_gib());
+            let ceiling = FACTS
+                .catalog
+                .volume_ceiling(pool.level, QosType::Auto, v.kind)
+                .map_or(u64::MAX, |c| c.get());
             match pool.qos {
                 QosType::Auto => {
                     let by_quota = v.quota_gib * rate.expect("a level by quota");
@@ -91,7 +95,7 @@ fn wrong(need: &Need, design: &Design) -> Vec<String> {
         }
         demand(quotas <= size, "quotas exceed the pool");
         let gives = match FACTS.catalog.level(pool.level).throughput {
-            Some(rate) => u128::from(rate.get()) * size,
+            Some(rate) => u128::from(rate.kib_per_sec_per_gib()) * size,
             None => {
                 let bought = u128::from(pool.throughput.get());
                 demand(bought >= limit(LimitName::FlexibleThroughputBaseline), "baseline");
@@ -205,7 +209,9 @@ fn by_brute_force(need: &Need, level: ServiceLevel, kind: VolumeKind) -> Option<
     let wanted = u128::from(need.throughput().get());
     let stored = u128::from(need.parts[0].capacity_gib);
     let (least, most) = if kind == VolumeKind::Large { (51_200, 1 << 20) } else { (50, 102_400) };
-    let ceiling = u128::from(FACTS.catalog.ceiling(level, kind).expect("a ceiling").get());
+    let ceiling = u128::from(
+        FACTS.catalog.volume_ceiling(level, QosType::Auto, kind).expect("a ceiling").get(),
+    );
     let mut best: Option<u128> = None;
     for tib in 1..=160u64 {
         for count in 1..=4u128 {
@@ -215,7 +221,11 @@ fn by_brute_force(need: &Need, level: ServiceLevel, kind: VolumeKind) -> Option<
                 continue;
             }
             // The whole pool given out: more quota never harms.
-            let rate = FACTS.catalog.level(level).throughput.map(|rate| u128::from(rate.get()));
+            let rate = FACTS
+                .catalog
+                .level(level)
+                .throughput
+                .map(|rate| u128::from(rate.kib_per_sec_per_gib()));
             let per_tib = limit(LimitName::FlexibleThroughputMaxPerTib);
             let gives = rate.map_or(per_tib * size / 1024, |rate| rate * size);
             if gives < wanted || ceiling * count < wanted {

@@ -89,6 +89,32 @@ fn what_is_stored_must_fit_and_what_is_wanted_must_be_given_in_some_phase() {
 }
 
 #[test]
+fn a_phase_has_no_more_than_the_ceiling_of_its_volume_and_no_quota_above_it_is_proposed() {
+    let mut large = schedule((100, PREMIUM), (80, PREMIUM), 7);
+    let plan = allowed(&large);
+    assert_eq!(plan.steps[0].throughput, KibPerSec::from_mib(4500).expect("it fits"));
+    let peak = &plan.reasons[0].text;
+    assert!(peak.contains("= 6,400 MiB/s; a regular volume has at most 4,500 MiB/s; "), "{peak}");
+    large.throughput = KibPerSec::from_mib(4501);
+    let breaches = forbidden(&large);
+    assert!(breaches[0].text.contains("the most is 4,500 MiB/s"), "{breaches:?}");
+    assert_eq!(
+        breaches[0].remedy,
+        "a regular volume of premium gets at most 4,500 MiB/s, whatever its quota"
+    );
+}
+
+#[test]
+fn a_quota_that_no_volume_may_have_is_refused_with_the_range() {
+    let mut tiny = schedule((5, PREMIUM), (4, PREMIUM), 7);
+    tiny.phases[1].quota_gib = 40;
+    tiny.stored_gib = 0;
+    let breaches = forbidden(&tiny);
+    assert_eq!(breaches[0].text, "off: a quota of 40 GiB, a regular volume has at least 50 GiB");
+    assert_eq!(breaches[0].remedy, "allowed: 50 GiB to 100 TiB");
+}
+
+#[test]
 fn kinds_do_not_change_and_large_volumes_grow_by_so_much_only() {
     let kinds = forbidden(&schedule((120, PREMIUM), (80, PREMIUM), 7));
     assert!(kinds.iter().any(|b| b.text.contains("do not become large")), "{kinds:?}");
@@ -101,5 +127,7 @@ fn kinds_do_not_change_and_large_volumes_grow_by_so_much_only() {
 #[test]
 fn flexible_has_no_throughput_by_quota() {
     let flexible = (5, ServiceLevel::Flexible);
-    assert!(forbidden(&schedule(flexible, flexible, 7))[0].text.contains("bought apart"));
+    let breaches = forbidden(&schedule(flexible, flexible, 7));
+    assert_eq!(breaches[0].text, "peak: the level flexible has no auto QoS");
+    assert_eq!(breaches[0].remedy, "schedule standard, premium or ultra");
 }

@@ -199,7 +199,7 @@ fn datastore(sizing: &Sizing, store: &Datastore) -> Value {
         "name": store.name,
         "level": store.level.name(),
         "quota_gib": store.quota_gib,
-        "throughput_mib_per_s": store.mib_per_s,
+        "throughput_mib_per_s": store.throughput.as_mib(),
         "stored_bytes": store.stored.get(),
         "load_bytes_per_s": store.load_bytes_per_s,
         "machines": machines.collect::<Vec<_>>(),

@@ -6,7 +6,7 @@ use sizing::avs::design::{Design, Verdict};
 use units::{Bytes, thousands};
 
 use crate::document::{Block, Column, Table};
-use crate::number::NONE;
+use crate::number::{NONE, plain};
 
 /// Bytes in a TiB.
 const TIB: f64 = 1_099_511_627_776.0;
@@ -107,7 +107,7 @@ pub(super) fn datastores(sizing: &Sizing) -> Vec<Block> {
             store.name.clone(),
             thousands(store.quota_gib),
             tib(store.stored),
-            thousands(store.mib_per_s),
+            plain(store.throughput.as_mib()),
             load,
             thousands(store.machines.len() as u64),
         ]

@@ -4,6 +4,7 @@ use cloud::avs::AvsLimit;
 use cloud::price::Usd;
 use cloud::reason::Reason;
 use cloud::service_level::ServiceLevel;
+use cloud::throughput::KibPerSec;
 use units::{Bytes, thousands};
 
 use crate::avs::ask::{Ask, Facts, Refusal};
@@ -77,8 +78,8 @@ pub struct Datastore {
     pub level: ServiceLevel,
     /// Its quota.
     pub quota_gib: u64,
-    /// What its volume may move; by its quota, or assigned.
-    pub mib_per_s: u64,
+    /// The throughput limit of its volume.
+    pub throughput: KibPerSec,
     /// What lies on it: places among the machines that count, with the part (from 1) of how many.
     pub machines: Vec<(usize, u64, u64)>,
     /// What those store.

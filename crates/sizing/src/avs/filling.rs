@@ -3,14 +3,16 @@
 use cloud::avs::AvsLimit;
 use cloud::reason::Reason;
 use cloud::row::LimitName;
-use cloud::service_level::{ServiceLevel, VolumeKind};
+use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
+use cloud::throughput::KibPerSec;
+use cloud::volume_limit::VolumeSettings;
 use units::{Bytes, counted, thousands};
 
 use crate::avs::ask::{Ask, Facts};
 use crate::avs::design::{Datastore, Design};
 use crate::avs::machine::Selection;
 use crate::avs::placement::{Item, Placement, place};
-use crate::avs::pool::{ceiling_mib_per_s, pool};
+use crate::avs::pool::{ceiling_mib_per_s, pool, qos};
 use crate::avs::spread;
 
 /// Machines on the datastores of one pool; more datastores where they do not fit.
@@ -28,8 +30,8 @@ pub(crate) fn fill(
     let largest = ask.datastore_gib_max.map_or(largest, |asked| asked.min(largest));
     let stored_max = u128::from(largest) * (1 << 30) * 100 / u128::from(100 + headroom);
     let stored_max = u64::try_from(stored_max).unwrap_or(u64::MAX);
-    let ceiling = ceiling_mib_per_s(level, facts);
     let items = items(group, selection, facts);
+    let ceiling = ceiling_mib_per_s(level, qos(level, knows_loads(&items), facts), facts);
     // A datastore without a machine is good for nothing.
     let count = match (ask.datastores, items.len() as u64) {
         (None, machines) if machines < count => {
@@ -85,7 +87,8 @@ fn cannot_place(
         );
         return Reason::from_rows(text, [row]);
     }
-    let ceiling_row = facts.catalog.ceiling_row(level, VolumeKind::Regular);
+    let qos = qos(level, knows_loads(items), facts);
+    let ceiling_row = facts.catalog.volume_ceiling_row(level, qos, VolumeKind::Regular);
     if busiest > ceiling {
         let text = format!(
             "a machine moves {} MiB/s, {} MiB/s more than a {level} volume can",
@@ -118,24 +121,29 @@ fn buy(
         let gib = wanted.div_ceil(100 * (1 << 30));
         u64::try_from(gib).unwrap_or(u64::MAX).max(least)
     };
-    let knows_load = items.iter().any(|item| item.load > 0);
-    let needs: Vec<u64> = match knows_load {
-        true => placement.bins.iter().map(|bin| bin.load.div_ceil(1 << 20).max(1)).collect(),
-        false => Vec::new(),
-    };
+    let qos = qos(level, knows_loads(items), facts);
+    // Each is assigned at least 1 MiB/s, also where its load is not known.
+    let needs: Vec<u64> =
+        placement.bins.iter().map(|bin| bin.load.div_ceil(1 << 20).max(1)).collect();
     let quota_gib = placement.bins.iter().map(|bin| quota(bin.stored)).sum();
-    let wanted = knows_load.then(|| needs.iter().sum::<u64>());
+    let wanted = (qos == QosType::Manual).then(|| needs.iter().sum::<u64>());
     let pool = pool(level, quota_gib, wanted, facts)?;
-    let ceiling = ceiling_mib_per_s(level, facts);
+    let ceiling = ceiling_mib_per_s(level, qos, facts);
     let has = pool.throughput.get() / 1024;
     for (at, bin) in placement.bins.iter().enumerate() {
         let quota_gib = quota(bin.stored);
-        let mib_per_s = match (wanted, facts.catalog.level(level).throughput) {
-            // What the pool has beyond what is needed is given in the same proportions.
-            (Some(wanted), _) => has * needs[at] / wanted.max(1),
-            (None, Some(rate)) => rate.limit(quota_gib).get() / 1024,
-            (None, None) => has / placement.bins.len() as u64,
+        // What the pool has beyond what is needed is given in the same proportions.
+        let assigned = wanted.map(|wanted| (has * needs[at] / wanted.max(1)).min(ceiling));
+        let settings = VolumeSettings {
+            level,
+            kind: VolumeKind::Regular,
+            qos,
+            quota: Bytes::gib(quota_gib),
+            assigned: assigned.map(|mib| KibPerSec::new(mib * 1024)),
         };
+        let limit = facts.catalog.volume_limit(&settings);
+        let limit =
+            limit.expect("placement keeps every datastore within the range of a regular volume");
         let machines = bin.items.iter().map(|&place| {
             let item = &items[place];
             let parts = items.iter().filter(|other| other.machine == item.machine).count();
@@ -145,7 +153,7 @@ fn buy(
             name: format!("{level}-{}", at + 1),
             level,
             quota_gib,
-            mib_per_s: mib_per_s.min(ceiling),
+            throughput: limit.throughput.unwrap_or(limit.granted),
             machines: machines.collect(),
             stored: Bytes::new(bin.stored),
             load_bytes_per_s: bin.load,
@@ -156,6 +164,11 @@ fn buy(
     design.files_month = design.files_month.zip(pool.month).map(|(sum, more)| sum + more);
     design.pools.push(pool);
     Ok(())
+}
+
+/// Whether the load of any machine is known.
+fn knows_loads(items: &[Item]) -> bool {
+    items.iter().any(|item| item.load > 0)
 }
 
 /// How even a placement is, beside what nobody could do better.

@@ -66,8 +66,10 @@ pub(crate) fn cheapest_mix(
     let mut mixes = Vec::new();
     for hot in ServiceLevel::ALL {
         for cold in ServiceLevel::ALL {
-            let rate = |level| facts.catalog.level(level).throughput.map_or(0, |rate| rate.get());
-            if hot != cold && (rate(hot) > rate(cold) || hot == ServiceLevel::Flexible) {
+            let rate = |level| facts.catalog.level(level).throughput;
+            // A level whose throughput is bought apart from size can be either of the two.
+            let is_faster = rate(hot).zip(rate(cold)).is_none_or(|(hot, cold)| hot > cold);
+            if hot != cold && is_faster {
                 let design = on_files(&[hot, cold], selection, needed, ask, facts);
                 mixes.extend((design.is_possible() && design.pools.len() == 2).then_some(design));
             }

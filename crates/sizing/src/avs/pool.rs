@@ -1,5 +1,6 @@
 //! What is bought: capacity pools, large enough for what lies on them and for what it moves.
 
+use cloud::pool_throughput::PoolThroughput;
 use cloud::price::Usd;
 use cloud::reason::Reason;
 use cloud::row::LimitName;
@@ -42,31 +43,22 @@ pub fn pool(
     facts: &Facts<'_>,
 ) -> Result<Pool, Reason> {
     let catalog = facts.catalog;
-    let wanted = mib_per_s.unwrap_or(0).saturating_mul(KIBI);
+    let wanted = KibPerSec::new(mib_per_s.unwrap_or(0).saturating_mul(KIBI));
     let step = catalog.limit(LimitName::PoolSizeStep);
     let least = catalog.limit(LimitName::PoolSizeMin);
     let mut reasons = Vec::new();
-    // Throughput of a whole step of size.
-    let (per_gib, per_gib_row) = match catalog.level(level).throughput {
-        Some(rate) => (rate.get(), catalog.level_row(level)),
-        None => (
-            catalog.limit(LimitName::FlexibleThroughputMaxPerTib) / KIBI,
-            catalog.limit_row(LimitName::FlexibleThroughputMaxPerTib),
-        ),
-    };
-    let for_throughput = wanted.div_ceil(per_gib);
+    let for_throughput = catalog.least_size_gib(level, wanted);
     let steps = quota_gib.max(for_throughput).max(least).div_ceil(step);
     let size_gib = steps.saturating_mul(step);
     let by = if for_throughput > quota_gib { "throughput" } else { "capacity" };
     let text = format!(
-        "{level}: quotas of {} GiB; {} MiB/s / {per_gib} MiB/s per TiB = {} GiB; the pool has \
-         {} TiB, by {by}",
+        "{level}: quotas of {} GiB; {wanted} / {:#} = {} GiB; the pool has {} TiB, by {by}",
         thousands(quota_gib),
-        thousands(wanted / KIBI),
+        catalog.pool_rate(level),
         thousands(for_throughput),
         thousands(size_gib / KIBI)
     );
-    let rows = [per_gib_row, catalog.limit_row(LimitName::PoolSizeStep)];
+    let rows = [catalog.pool_rate_row(level), catalog.limit_row(LimitName::PoolSizeStep)];
     reasons.push(Reason::from_rows(text, rows));
     let most = catalog.limit(LimitName::PoolSizeMax);
     if size_gib > most {
@@ -77,16 +69,11 @@ pub fn pool(
         );
         return Err(Reason::from_rows(text, [catalog.limit_row(LimitName::PoolSizeMax)]));
     }
-    let is_flexible = catalog.level(level).throughput.is_none();
-    let baseline = catalog.limit(LimitName::FlexibleThroughputBaseline);
-    let throughput = match is_flexible {
-        true => KibPerSec::new(wanted.max(baseline)),
-        false => KibPerSec::new(per_gib.saturating_mul(size_gib)),
+    let throughput = match catalog.pool_throughput(level, size_gib) {
+        PoolThroughput::BySize(throughput) => throughput,
+        PoolThroughput::Bought { .. } => catalog.least_purchase(wanted),
     };
-    let qos = match mib_per_s {
-        None if !is_flexible => QosType::Auto,
-        _ => QosType::Manual,
-    };
+    let qos = qos(level, mib_per_s.is_some(), facts);
     let mut pool = Pool { level, qos, size_gib, throughput, month: None, reasons };
     price(&mut pool, facts);
     Ok(pool)
@@ -119,8 +106,17 @@ fn price(pool: &mut Pool, facts: &Facts<'_>) {
     pool.month = Some(month);
 }
 
+/// How the throughput of a pool of datastores is given to them: assigned where their loads are
+/// known, or where the level has no other way.
+pub fn qos(level: ServiceLevel, knows_loads: bool, facts: &Facts<'_>) -> QosType {
+    match knows_loads || !facts.catalog.level(level).qos.contains(&QosType::Auto) {
+        true => QosType::Manual,
+        false => QosType::Auto,
+    }
+}
+
 /// The most MiB/s that a datastore of a level can have.
-pub fn ceiling_mib_per_s(level: ServiceLevel, facts: &Facts<'_>) -> u64 {
-    let ceiling = facts.catalog.ceiling(level, VolumeKind::Regular);
+pub fn ceiling_mib_per_s(level: ServiceLevel, qos: QosType, facts: &Facts<'_>) -> u64 {
+    let ceiling = facts.catalog.volume_ceiling(level, qos, VolumeKind::Regular);
     ceiling.map_or(u64::MAX, |rate| rate.get() / KIBI)
 }
