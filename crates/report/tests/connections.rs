@@ -58,7 +58,7 @@ fn the_table_of_a_terminal_shows_each_connection_and_the_volumes_settings() {
           - Give the volume a larger quota, or a higher service level: throughput limit
             = quota x MiB/s per TiB of the level (in a manual QoS pool, the throughput
             that is assigned).
-          - Twice this, 250.00 MiB/s, wants a quota of 1.95 TiB at this level.
+          - For twice the throughput (250.00 MiB/s), raise the quota to 1.95 TiB.
           - More concurrency or connections only lengthen the response time.
 
         How sure the percentiles are

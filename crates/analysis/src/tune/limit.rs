@@ -1,8 +1,9 @@
 //! What each service level would have to be given for a rate.
 
 use cloud::catalog::Catalog;
-use cloud::service_level::{ServiceLevel, VolumeKind};
+use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
+use cloud::volume_limit::NoQuota;
 use units::Bytes;
 
 /// What a service level would have to be given.
@@ -17,34 +18,42 @@ pub struct LevelQuota {
     pub ceiling_bytes_per_s: Option<u64>,
 }
 
-/// For each service level that gives throughput by quota, the least quota that gives
-/// `wanted_bytes_per_s`: wanted KiB/s over the level's KiB/s per GiB, up to whole GiB.
+/// For each service level that gives throughput by quota, the least quota of a regular volume that
+/// gives `wanted_bytes_per_s`.
 ///
-/// Source: the rows of `cloud`; the formula is [`cloud::service_level::KibPerSecPerGib`]'s.
+/// Source: [`Catalog::least_quota`].
 pub fn quotas(wanted_bytes_per_s: f64) -> Vec<LevelQuota> {
     let catalog = Catalog::embedded();
-    let wanted = KibPerSec::new((wanted_bytes_per_s / 1024.0).ceil() as u64);
+    let kind = VolumeKind::Regular;
     let of = |level: ServiceLevel| {
-        let per_gib = catalog.level(level).throughput?;
-        let ceiling = catalog.ceiling(level, VolumeKind::Regular);
-        let can = ceiling.is_none_or(|most| wanted <= most);
-        Some(LevelQuota {
+        let quota = least_quota(&catalog, level, wanted_bytes_per_s);
+        let ceiling = catalog.volume_ceiling(level, QosType::Auto, kind);
+        let level_quota = LevelQuota {
             level: level.name(),
-            quota_bytes: can.then(|| Bytes::gib(per_gib.quota_gib_for(wanted)).get()),
+            quota_bytes: quota.ok().map(Bytes::get),
             ceiling_bytes_per_s: ceiling.map(KibPerSec::bytes_per_s),
-        })
+        };
+        (!matches!(quota, Err(NoQuota::BoughtApart { .. }))).then_some(level_quota)
     };
     ServiceLevel::ALL.into_iter().filter_map(of).collect()
 }
 
+/// The least quota of a regular volume that gives `wanted_bytes_per_s`.
+///
+/// # Errors
+/// No quota of this level does.
+pub(crate) fn least_quota(
+    catalog: &Catalog,
+    level: ServiceLevel,
+    wanted_bytes_per_s: f64,
+) -> Result<Bytes, NoQuota> {
+    let wanted = KibPerSec::new((wanted_bytes_per_s / 1024.0).ceil() as u64);
+    catalog.least_quota(level, VolumeKind::Regular, wanted)
+}
+
 /// The most throughput that any volume of the service is said to get, in bytes per second.
 pub fn most_bytes_per_s() -> u64 {
-    let catalog = Catalog::embedded();
-    let of = |level| {
-        let kinds = VolumeKind::ALL.into_iter();
-        kinds.filter_map(|kind| catalog.ceiling(level, kind)).max().map(KibPerSec::bytes_per_s)
-    };
-    ServiceLevel::ALL.into_iter().filter_map(of).max().unwrap_or(u64::MAX)
+    Catalog::embedded().highest_volume_ceiling().bytes_per_s()
 }
 
 #[cfg(test)]
@@ -62,6 +71,13 @@ mod tests {
             gib,
             [("standard", Some(12_800)), ("premium", Some(3200)), ("ultra", Some(1600))]
         );
+    }
+
+    #[test]
+    fn no_quota_below_the_smallest_volume_is_proposed() {
+        let gib: Vec<_> = quotas(1_048_576.0).iter().map(|one| one.quota_bytes).collect();
+        // 1 MiB/s is 64, 16 and 8 GiB by the rates alone.
+        assert_eq!(gib, [64, 50, 50].map(|gib| Some(Bytes::gib(gib).get())));
     }
 
     #[test]

@@ -82,8 +82,6 @@ pub struct Known {
     pub absent: Vec<Limit>,
     /// The number of connections can be set from here: it is our own client.
     pub own_client: bool,
-    /// Service level and quota of a volume that this program serves.
-    pub volume: Option<(String, u64)>,
 }
 
 impl Known {
@@ -116,7 +114,6 @@ impl Known {
                 known.limits.push(KnownLimit { limit, value, origin, certain: true });
                 known.client_slots = Some(slots(options));
                 known.absent = NOT_EMULATED.to_vec();
-                known.volume = Some((volume.service_level.clone(), volume.quota_bytes));
             }
             TargetSpec::Nfs { url, .. } => {
                 let options = url.split_once('?').map_or("", |(_, options)| options);
