@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cloud::catalog::Catalog;
-use cloud::service_level::ServiceLevel;
+use cloud::service_level::{ServiceLevel, VolumeKind};
+use cloud::volume_limit::VolumeSettings;
 use engine::drive::Stop;
 use engine::run::RunEnd;
 use metrics::interval::Interval;
@@ -43,7 +44,9 @@ const CONNECTIONS_MAX: usize = 4096;
 
 /// What is measured where no target is named.
 pub(crate) fn volume() -> EmulatedVolume {
-    let limit = Catalog::embedded().level(LEVEL).throughput.map(|rate| rate.limit(QUOTA_GIB));
+    let settings = VolumeSettings::auto(LEVEL, VolumeKind::Regular, Bytes::gib(QUOTA_GIB));
+    let limit = Catalog::embedded().volume_limit(&settings);
+    let limit = limit.expect("the service allows the emulated volume").throughput;
     EmulatedVolume {
         service_level: "Ultra".to_owned(),
         quota_bytes: Bytes::gib(QUOTA_GIB).get(),

@@ -2,9 +2,12 @@
 //! analysis finds them.
 
 use cloud::catalog::Catalog;
-use cloud::service_level::ServiceLevel;
+use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::vm_size;
+use cloud::volume_limit::{LimitSetBy, SettingsError, VolumeSettings};
 use units::{Bytes, BytesPerSec, OpsPerSec};
+
+use crate::volume_args;
 
 /// A limit that is known, as an entry of the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,9 +24,12 @@ pub(crate) fn entries(known: &[KnownLimit]) -> impl Iterator<Item = (String, Str
 }
 
 const NAMES: &str = "volume, flow, endpoint, egress, link, slots or operations";
+const LEVELS: &str = "standard, premium, ultra and flexible";
+const KINDS: &str = "regular, large and breakthrough";
 
-/// Reads `volume=1TiB:premium`, `volume=64MiB/s`, `egress=Standard_D32s_v3`, `link=10Gbit/s`,
-/// `slots=128`, `operations=50000/s`.
+/// Reads `volume=1TiB:premium`, `volume=100TiB:ultra:large`, `volume=1TiB:flexible@200MiB/s`,
+/// `volume=64MiB/s`, `egress=Standard_D32s_v3`, `link=10Gbit/s`, `slots=128`,
+/// `operations=50000/s`.
 ///
 /// # Errors
 /// What is allowed, in words.
@@ -48,16 +54,59 @@ pub(crate) fn parse(text: &str) -> Result<KnownLimit, String> {
     Ok(KnownLimit { name: format!("known.{code}"), value })
 }
 
-/// A throughput, or quota and service level.
+/// A throughput, or the settings of a volume: `QUOTA:LEVEL[:KIND][@THROUGHPUT]`.
 fn volume(amount: &str) -> Result<String, String> {
-    let Some((quota, level)) = amount.split_once(':') else { return throughput(amount) };
+    let Some((quota, rest)) = amount.split_once(':') else { return throughput(amount) };
+    let catalog = Catalog::embedded();
     let quota: Bytes = quota.parse().map_err(|error| format!("{error}"))?;
-    let named = ServiceLevel::named(&level.to_lowercase());
-    let known = named.and_then(|level| Catalog::embedded().level(level).throughput);
-    let per_quota =
-        known.ok_or("levels with a throughput by quota are standard, premium and ultra")?;
-    let limit = per_quota.limit(quota.get() >> 30);
-    Ok(format!("{} bytes/s, {quota} x {level}", limit.bytes_per_s()))
+    let (rest, assigned) = match rest.split_once('@') {
+        Some((rest, assigned)) => (rest, Some(volume_args::throughput(assigned)?)),
+        None => (rest, None),
+    };
+    let (level, kind) = match rest.split_once(':') {
+        Some((level, kind)) => (level, Some(kind)),
+        None => (rest, None),
+    };
+    let level = ServiceLevel::named(&level.to_lowercase())
+        .ok_or_else(|| format!("`{level}` is no service level; there are {LEVELS}"))?;
+    let kind = match kind {
+        Some(kind) => VolumeKind::named(&kind.to_lowercase())
+            .ok_or_else(|| format!("`{kind}` is no kind of volume; there are {KINDS}"))?,
+        None => catalog.usual_kind(quota),
+    };
+    let settings = match assigned {
+        Some(assigned) => VolumeSettings::manual(level, kind, quota, assigned),
+        None => VolumeSettings::auto(level, kind, quota),
+    };
+    let limit = catalog.volume_limit(&settings).map_err(|errors| refused(&errors, &catalog))?;
+    let Some(throughput) = limit.throughput else {
+        return Err(format!(
+            "the service states no throughput limit for {} volumes; give the throughput, as \
+             {quota}:{level}:{}@THROUGHPUT or volume=THROUGHPUT",
+            kind.name(),
+            kind.name()
+        ));
+    };
+    let origin = match (limit.set_by, kind) {
+        (LimitSetBy::Assignment, _) => format!("manual QoS, {quota} of {level}"),
+        (LimitSetBy::Ceiling, _) => {
+            format!("{quota} x {level} (ceiling of a {} volume)", kind.name())
+        }
+        (_, VolumeKind::Regular) => format!("{quota} x {level}"),
+        (_, kind) => format!("{quota} x {level} ({} volume)", kind.name()),
+    };
+    Ok(format!("{} bytes/s, {origin}", throughput.bytes_per_s()))
+}
+
+/// What the service does not allow, each with what it does.
+fn refused(errors: &[SettingsError], catalog: &Catalog) -> String {
+    let of = |error: &SettingsError| match error {
+        SettingsError::QosType { level, .. } => {
+            format!("{error}; give the throughput that is assigned, as 1TiB:{level}@200MiB/s")
+        }
+        error => format!("{error}; {}", catalog.allowed(error)),
+    };
+    errors.iter().map(of).collect::<Vec<_>>().join("; ")
 }
 
 /// A throughput, or the size of a virtual machine.
@@ -99,7 +148,7 @@ mod tests {
     #[test]
     fn limits_are_kept_in_bytes_per_second_with_their_origin() {
         let volume = "known.volume_throughput 134217728 bytes/s, ";
-        assert_eq!(of("volume=2TiB:Premium"), format!("{volume}2 TiB x Premium"));
+        assert_eq!(of("volume=2TiB:Premium"), format!("{volume}2 TiB x premium"));
         assert_eq!(of("volume=128MiB/s"), format!("{volume}as given"));
         assert_eq!(
             of("egress=standard_d32s_v3"),
@@ -114,10 +163,70 @@ mod tests {
     }
 
     #[test]
+    fn a_volume_has_the_limit_of_its_quota_level_kind_and_qos_type() {
+        for (text, mib, origin) in [
+            ("50GiB:ultra", 6.25, "50 GiB x ultra"),
+            ("100TiB:ultra", 4500.0, "100 TiB x ultra (ceiling of a regular volume)"),
+            ("100TiB:ultra:regular", 4500.0, "100 TiB x ultra (ceiling of a regular volume)"),
+            ("100TiB:Ultra:Large", 12_800.0, "100 TiB x ultra (large volume)"),
+            ("101TiB:ultra", 12_800.0, "101 TiB x ultra (ceiling of a large volume)"),
+            ("150TiB:premium", 9600.0, "150 TiB x premium (large volume)"),
+            ("1TiB:flexible@200MiB/s", 200.0, "manual QoS, 1 TiB of flexible"),
+            ("1TiB:premium:regular@4500MiB/s", 4500.0, "manual QoS, 1 TiB of premium"),
+            ("4TiB:ultra:breakthrough@20GiB/s", 20_480.0, "manual QoS, 4 TiB of ultra"),
+        ] {
+            let value = format!("known.volume_throughput {} bytes/s, {origin}", mib * 1_048_576.0);
+            assert_eq!(of(&format!("volume={text}")), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn volumes_that_do_not_exist_are_refused_with_what_is_allowed() {
+        for (text, said) in [
+            (
+                "1GiB:ultra",
+                "a quota of 1 GiB, a regular volume has at least 50 GiB; allowed: 50 GiB to 100 \
+                 TiB",
+            ),
+            (
+                "3PiB:ultra",
+                "a quota of 3 PiB, a large volume has at most 1 PiB; allowed: 50 TiB to 1 PiB",
+            ),
+            ("200TiB:ultra:regular", "allowed: 50 GiB to 100 TiB; a large volume may have it"),
+            (
+                "1TiB:flexible",
+                "the level flexible has no auto QoS; give the throughput that is assigned, as \
+                 1TiB:flexible@200MiB/s",
+            ),
+            (
+                "1TiB:premium@5000MiB/s",
+                "a throughput of 5,000 MiB/s, a regular volume is assigned at most 4,500 MiB/s; \
+                 allowed: 1 MiB/s to 4,500 MiB/s",
+            ),
+            ("1TiB:premium@1GB/s", "write whole KiB/s above 0"),
+            ("1500.5GiB:premium", "allowed: multiples of 1 GiB"),
+            (
+                "4TiB:ultra:breakthrough",
+                "the service states no throughput limit for breakthrough volumes",
+            ),
+            (
+                "1TiB:gold",
+                "`gold` is no service level; there are standard, premium, ultra and flexible",
+            ),
+            (
+                "1TiB:ultra:huge",
+                "`huge` is no kind of volume; there are regular, large and breakthrough",
+            ),
+        ] {
+            let found = of(&format!("volume={text}"));
+            assert!(found.contains(said), "{text}: {found}");
+        }
+    }
+
+    #[test]
     fn what_is_no_limit_is_refused_with_what_there_is() {
         assert!(of("quota=1TiB").contains(NAMES));
         assert!(of("volume").contains("LIMIT=VALUE"));
-        assert!(of("volume=1TiB:gold").contains("standard, premium and ultra"));
         assert!(of("egress=Standard_Nowhere").contains("VM size such as"));
         assert!(of("egress=D32s_v33").contains("did you mean the VM size `Standard_D32s_v3`?"));
         assert!(of("link=0").contains("above 0"));

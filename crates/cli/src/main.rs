@@ -23,6 +23,8 @@ mod guard;
 mod interrupt;
 mod keep;
 mod known;
+#[cfg(test)]
+mod limits_agree;
 mod live;
 mod load_points;
 mod named_target;

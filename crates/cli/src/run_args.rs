@@ -146,10 +146,12 @@ pub(crate) struct ExperimentArguments {
 
     /// A limit that you know beforehand, for telling what limits the rate.
     ///
-    /// volume=QUOTA:LEVEL or THROUGHPUT (`1TiB:premium`, `64MiB/s`), flow=, endpoint= and link=
-    /// THROUGHPUT (`10Gbit/s`), egress=VM SIZE or THROUGHPUT (`Standard_D32s_v3`), slots=COUNT
-    /// of requests on a connection, operations=RATE. It is kept with the results. May be given many
-    /// times.
+    /// volume=QUOTA:LEVEL[:KIND][@ASSIGNED] or THROUGHPUT (`1TiB:premium`, `100TiB:ultra:large`,
+    /// `1TiB:flexible@200MiB/s`, `64MiB/s`), flow=, endpoint= and link= THROUGHPUT (`10Gbit/s`),
+    /// egress=VM SIZE or THROUGHPUT (`Standard_D32s_v3`), slots=COUNT of requests on a connection,
+    /// operations=RATE. Kinds of volumes are regular, large and breakthrough; without one a volume
+    /// is regular up to 100 TiB and large beyond. ASSIGNED is the throughput that is assigned with
+    /// manual QoS. It is kept with the results. May be given many times.
     #[arg(long, value_name = "LIMIT=VALUE", value_parser = crate::known::parse)]
     pub(crate) known: Vec<KnownLimit>,
 }

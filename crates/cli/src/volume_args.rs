@@ -187,13 +187,9 @@ fn metrics(text: &str) -> Result<Metrics, String> {
 }
 
 /// Whole KiB/s, as the service has them.
-fn throughput(text: &str) -> Result<KibPerSec, String> {
+pub(crate) fn throughput(text: &str) -> Result<KibPerSec, String> {
     let rate: BytesPerSec = text.parse().map_err(|error: units::ParseError| error.to_string())?;
-    let kib = rate.get() / 1024.0;
-    if kib < 1.0 || kib.fract() != 0.0 || kib > 2f64.powi(43) {
-        return Err("write whole KiB/s above 0, such as 64MiB/s".to_owned());
-    }
-    Ok(KibPerSec::new(kib as u64))
+    KibPerSec::whole(rate).ok_or_else(|| "write whole KiB/s above 0, such as 64MiB/s".to_owned())
 }
 
 fn delay(text: &str) -> Result<Distribution, String> {

@@ -18,7 +18,7 @@ mod report;
 mod run;
 mod schema;
 mod show;
-mod size;
+pub(crate) mod size;
 mod size_from_run;
 mod tune;
 mod volume_config;

@@ -158,7 +158,11 @@ fn page_of(path: &Path) -> Result<Page, Failure> {
     }
 }
 
-fn need(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Result<Need, Failure> {
+/// What the arguments ask for, and what is assumed where they say nothing.
+pub(crate) fn need(
+    arguments: &SizeArguments,
+    assumptions: &mut Vec<String>,
+) -> Result<Need, Failure> {
     let region = region(arguments, assumptions);
     assumptions.push(format!(
         "list prices, pay as you go, for {} hours a month; hosts run all of them",
