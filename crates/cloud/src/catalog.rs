@@ -96,7 +96,7 @@ impl Catalog {
     }
 
     /// The most throughput of a volume with auto QoS now; `None` where the service states no limit.
-    pub fn ceiling(&self, level: ServiceLevel, kind: VolumeKind) -> Option<KibPerSec> {
+    pub(crate) fn ceiling(&self, level: ServiceLevel, kind: VolumeKind) -> Option<KibPerSec> {
         let current = |row: &&CeilingRow| {
             row.level == level && row.kind == kind && row.origin.status == Status::Current
         };

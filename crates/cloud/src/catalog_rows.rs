@@ -15,7 +15,7 @@ impl Catalog {
     }
 
     /// The current row of a ceiling; `None` where the service states no limit.
-    pub fn ceiling_row(&self, level: ServiceLevel, kind: VolumeKind) -> Option<RowRef> {
+    pub(crate) fn ceiling_row(&self, level: ServiceLevel, kind: VolumeKind) -> Option<RowRef> {
         let row = self.ceilings.iter().find(|row| {
             row.level == level && row.kind == kind && row.origin.status == Status::Current
         })?;

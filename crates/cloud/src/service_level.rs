@@ -128,21 +128,6 @@ impl KibPerSecPerGib {
         self.0
     }
 
-    /// The number itself.
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-
-    /// The limit of a quota.
-    pub const fn limit(self, quota_gib: u64) -> KibPerSec {
-        self.throughput(quota_gib)
-    }
-
-    /// The least whole GiB of quota whose limit is at least `wanted`.
-    pub const fn quota_gib_for(self, wanted: KibPerSec) -> u64 {
-        self.size_gib(wanted)
-    }
-
     /// The throughput of a size, without any ceiling.
     pub(crate) const fn throughput(self, size_gib: u64) -> KibPerSec {
         KibPerSec::new(self.0.saturating_mul(size_gib))

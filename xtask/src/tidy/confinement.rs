@@ -1,4 +1,5 @@
-//! Things that may live in some crates only: `unsafe`, tokio, serde, statistics.
+//! Things that may live in some crates only: `unsafe`, tokio, serde, statistics, and the arithmetic
+//! between quotas and throughput limits.
 
 use super::tree::{Diagnostic, Manifest, Tree, find_word, folder_of};
 
@@ -6,6 +7,7 @@ pub(crate) const UNSAFE_RULE: &str = "unsafe-in-uring";
 pub(crate) const TOKIO_RULE: &str = "tokio-at-the-edges";
 pub(crate) const SERDE_RULE: &str = "serde-at-the-edges";
 pub(crate) const STATISTICS_RULE: &str = "no-statistics-in-report";
+pub(crate) const QUOTA_RULE: &str = "quota-arithmetic";
 
 /// Crates that may have tokio; none of them exists yet.
 const TOKIO: &[&str] = &["cluster", "web", "volume", "target-smb"];
@@ -36,6 +38,16 @@ const STATISTICS: &[&str] = &[
     "merge(",
     "histogram::",
     "Recorder",
+];
+
+/// The numbers from which the throughput limit of a volume or a pool is computed: the rate of a
+/// service level, and the bounds of what is assigned or bought. Without them no other crate can
+/// compute a limit of its own, so all of them have the ceilings and ranges of `cloud`.
+const QUOTA_ARITHMETIC: &[&str] = &[
+    "kib_per_sec_per_gib",
+    "LimitName::FlexibleThroughputMaxPerTib",
+    "LimitName::ManualThroughputMin",
+    "LimitName::ManualThroughputMax",
 ];
 
 /// `unsafe` in product code outside `uring`, and in tests that do not say why.
@@ -138,9 +150,52 @@ pub(crate) fn check_statistics(tree: &Tree) -> Vec<Diagnostic> {
     found
 }
 
+/// Arithmetic between quotas and throughput limits outside `cloud`; tests may work limits out on
+/// their own.
+pub(crate) fn check_quota_arithmetic(tree: &Tree) -> Vec<Diagnostic> {
+    let cloud = folder_of("cloud");
+    let outside = |path: &str, is_test: bool| !is_test && !path.starts_with(&cloud);
+    let mut found = Vec::new();
+    for (path, file) in tree.rust().filter(|(path, file)| outside(path, file.is_test)) {
+        for (index, line) in file.parts.code_without_tests().lines().enumerate() {
+            let named = QUOTA_ARITHMETIC.iter().find(|name| find_word(line, name).is_some());
+            if let Some(name) = named {
+                found.push(Diagnostic {
+                    path: path.to_owned(),
+                    line: index + 1,
+                    rule: QUOTA_RULE,
+                    found: format!("`{name}` outside crates/cloud"),
+                    remedy: "ask `Catalog::volume_limit`, `Catalog::least_quota` or \
+                             `Catalog::pool_throughput`"
+                        .into(),
+                });
+            }
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_that_is_computed_outside_cloud_is_an_offence() {
+        for name in QUOTA_ARITHMETIC {
+            let text = format!("fn f(x: X) {{ let y = x.g({name}); }}\n");
+            let test = format!("#[cfg(test)]\nmod tests {{\n    {text}}}\n");
+            let tree = Tree::of(&[
+                ("crates/sizing/src/storage.rs", &text),
+                ("crates/sizing/tests/proofs.rs", &text),
+                ("crates/volume/src/model.rs", &test),
+                ("crates/cloud/src/volume_limit.rs", &text),
+                ("xtask/src/bench/nfs.rs", &text),
+            ]);
+            let found = check_quota_arithmetic(&tree);
+            let paths: Vec<&str> = found.iter().map(|one| one.path.as_str()).collect();
+            assert_eq!(paths, ["crates/sizing/src/storage.rs", "xtask/src/bench/nfs.rs"], "{name}");
+        }
+    }
 
     #[test]
     fn unsafe_outside_uring_is_an_offence() {

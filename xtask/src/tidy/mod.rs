@@ -38,6 +38,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: confinement::TOKIO_RULE, check: confinement::check_tokio },
     Rule { name: confinement::SERDE_RULE, check: confinement::check_serde },
     Rule { name: confinement::STATISTICS_RULE, check: confinement::check_statistics },
+    Rule { name: confinement::QUOTA_RULE, check: confinement::check_quota_arithmetic },
     Rule { name: words::RULE, check: words::check },
     Rule { name: form::RULE, check: form::check },
     Rule { name: links::RULE, check: links::check },
