@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use ::host::cpu::CpuTimes;
+use ::host::cpu::{CpuTimes, ProcessorCounters};
 use ::host::{missing_mount, mounts, mountstats, nfs};
 
 pub(crate) fn try_host(data: &[u8]) {
@@ -25,6 +25,7 @@ pub(crate) fn try_host(data: &[u8]) {
     let procedures: usize = stats.iter().map(|stats| stats.procedures.len()).sum();
     assert!(stats.len() + transports + procedures <= lines);
     let text = String::from_utf8_lossy(data);
+    assert!(ProcessorCounters::parse(&text).processors.len() <= lines);
     if let Some(times) = CpuTimes::parse(&text) {
         let share = times.steal_since(&CpuTimes::default());
         assert!(share.is_none_or(|share| (0.0..=1.0).contains(&share)));

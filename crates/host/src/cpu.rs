@@ -26,9 +26,13 @@ impl CpuTimes {
 
     /// Takes them from the text of `/proc/stat`.
     pub fn parse(stat: &str) -> Option<CpuTimes> {
-        let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        CpuTimes::of_fields(stat.lines().find_map(|line| line.strip_prefix("cpu "))?)
+    }
+
+    /// Parses the numbers of one line.
+    fn of_fields(fields: &str) -> Option<CpuTimes> {
         let ticks: Vec<u64> =
-            line.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+            fields.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
         let [user, nice, system, idle, iowait, irq, softirq, rest @ ..] = ticks.as_slice() else {
             return None;
         };
@@ -49,11 +53,125 @@ impl CpuTimes {
         Some(self.steal.saturating_sub(earlier.steal) as f64 / total as f64)
     }
 
+    /// Time spent working, in clock ticks.
+    fn busy(&self) -> u64 {
+        self.user.saturating_add(self.system)
+    }
+
+    /// Adds another processor's times.
+    fn add(&mut self, other: &CpuTimes) {
+        self.user = self.user.saturating_add(other.user);
+        self.system = self.system.saturating_add(other.system);
+        self.idle = self.idle.saturating_add(other.idle);
+        self.steal = self.steal.saturating_add(other.steal);
+    }
+
     fn total(&self) -> u64 {
         // A captured host may say anything.
         let all = [self.user, self.system, self.idle, self.steal];
         all.into_iter().fold(0, u64::saturating_add)
     }
+}
+
+/// The counters of each processor.
+///
+/// Source: proc_stat(5), the lines `cpuN` and `procs_running`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessorCounters {
+    /// Number and times of each online processor; offline processors have no line.
+    pub processors: Vec<(u32, CpuTimes)>,
+    /// Tasks running or waiting for a processor.
+    pub runnable: Option<u32>,
+}
+
+impl ProcessorCounters {
+    /// Parses the text of `/proc/stat`; unknown lines are ignored.
+    pub fn parse(stat: &str) -> ProcessorCounters {
+        let mut counters = ProcessorCounters::default();
+        for (name, fields) in stat.lines().filter_map(|line| line.split_once(' ')) {
+            if name == "procs_running" {
+                counters.runnable = fields.trim().parse().ok();
+            }
+            let number = name.strip_prefix("cpu").and_then(|number| number.parse().ok());
+            let times = number.and_then(|number| Some((number, CpuTimes::of_fields(fields)?)));
+            counters.processors.extend(times);
+        }
+        counters
+    }
+
+    /// The counters of those of the `allowed` processors that are online.
+    pub(crate) fn within(mut self, allowed: &[u32]) -> ProcessorCounters {
+        self.processors.retain(|(number, _)| allowed.contains(number));
+        self
+    }
+
+    /// Where the processors' time went since `earlier`; `None` without processors, or if they are
+    /// not the same.
+    pub(crate) fn times_since(
+        &self,
+        earlier: &ProcessorCounters,
+        tick_ns: u64,
+    ) -> Option<ProcessorTimes> {
+        let numbers = |of: &ProcessorCounters| -> Vec<u32> {
+            of.processors.iter().map(|(number, _)| *number).collect()
+        };
+        if self.processors.is_empty() || numbers(self) != numbers(earlier) {
+            return None;
+        }
+        let (now, before) = (self.sum(), earlier.sum());
+        let difference_ns = |pick: fn(&CpuTimes) -> u64| {
+            // The kernel corrects idle and stolen time now and then, and may count backwards.
+            pick(&now).saturating_sub(pick(&before)).saturating_mul(tick_ns)
+        };
+        Some(ProcessorTimes {
+            busy_ns: difference_ns(CpuTimes::busy),
+            idle_ns: difference_ns(|times| times.idle),
+            steal_ns: difference_ns(|times| times.steal),
+        })
+    }
+
+    /// The times of all processors together.
+    fn sum(&self) -> CpuTimes {
+        let mut sum = CpuTimes::default();
+        self.processors.iter().for_each(|(_, times)| sum.add(times));
+        sum
+    }
+}
+
+/// Time of several processors, added up over them and over all processes of the host, in
+/// nanoseconds; counted in clock ticks of 10 ms for each processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessorTimes {
+    /// In user space and in the kernel, interrupts included; sampled by most kernels.
+    pub busy_ns: u64,
+    /// Idle, or waiting only for I/O.
+    pub idle_ns: u64,
+    /// Taken by the hypervisor for others.
+    pub steal_ns: u64,
+}
+
+/// The processors in the affinity mask of this process, offline ones included; `None` where the
+/// kernel does not report it.
+pub(crate) fn allowed_processors(root: &Root) -> Option<Vec<u32>> {
+    let status = root.text("proc/self/status")?;
+    parse_list(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?)
+}
+
+/// No kernel has processor numbers above this: `CONFIG_NR_CPUS` is at most 8192.
+const PROCESSOR_MAX: u32 = 1 << 16;
+
+/// A list such as `0-3,8`: cpuset(7), "List format".
+fn parse_list(list: &str) -> Option<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for part in list.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        if last > PROCESSOR_MAX {
+            return None;
+        }
+        numbers.extend(first..=last);
+    }
+    Some(numbers)
 }
 
 /// What `/proc/cpuinfo` says.
@@ -105,6 +223,53 @@ mod tests {
         assert_eq!(later.steal_since(&earlier), Some(0.1));
         assert_eq!(earlier.steal_since(&earlier), None);
         assert_eq!(earlier.steal_since(&later), None);
+    }
+
+    /// Of a host with four processors, of which number 2 is offline.
+    const STAT: &str = "\
+cpu  78604 10 14854 51811 3064 20 900 113 50 0
+cpu0 36631 4 6621 30144 1065 5 276 57 40 0
+cpu1 41973 6 8232 21666 1998 15 623 55 10 0
+cpu3 1 0 2 1 0 0 1 1 0 0
+intr 1491068 0 0 0
+ctxt 4493658
+btime 1795383203
+processes 36000
+procs_running 5
+procs_blocked 0
+softirq 1660336 0 59634
+";
+
+    #[test]
+    fn an_offline_processor_has_no_times() {
+        let counters = ProcessorCounters::parse(STAT);
+        let numbers: Vec<u32> = counters.processors.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [0, 1, 3]);
+        assert_eq!(counters.runnable, Some(5));
+        let second = CpuTimes { user: 41_979, system: 8_870, idle: 23_664, steal: 55 };
+        assert_eq!(counters.processors[1], (1, second));
+        // The mask allows processor 2 as well.
+        let allowed = counters.within(&[0, 2, 3]);
+        let sum = CpuTimes { user: 36_636, system: 6_905, idle: 31_210, steal: 58 };
+        assert_eq!((allowed.processors.len(), allowed.sum()), (2, sum));
+        assert_eq!(sum.busy(), 36_636 + 6_905);
+    }
+
+    #[test]
+    fn lines_of_another_form_have_no_processor() {
+        let text = "cpu0 1 2 3\ncpux 1 2 3 4 5 6 7 8\ncpu1 1 2 3 4 5 6 -7 8\nprocs_running many\n";
+        assert_eq!(ProcessorCounters::parse(text), ProcessorCounters::default());
+        assert_eq!(ProcessorCounters::parse(""), ProcessorCounters::default());
+    }
+
+    #[test]
+    fn the_affinity_mask_is_a_list_of_ranges() {
+        assert_eq!(parse_list("\t0-1"), Some(vec![0, 1]));
+        assert_eq!(parse_list("3"), Some(vec![3]));
+        assert_eq!(parse_list("0-2,8,10-11\n"), Some(vec![0, 1, 2, 8, 10, 11]));
+        for wrong in ["", "a", "1-", "0-4294967295", "-1"] {
+            assert_eq!(parse_list(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -15,7 +15,12 @@ pub mod mountstats;
 pub mod network;
 pub mod nfs;
 pub mod observations;
+pub mod quota;
 mod root;
+pub mod state;
+mod threads;
+#[cfg(test)]
+mod tree;
 pub mod wire;
 
 pub use root::Root;

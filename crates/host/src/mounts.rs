@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
+    /// The directory of the file system that is mounted: `/` unless it is a part of it.
+    pub root: PathBuf,
     /// Where it is mounted.
     pub point: PathBuf,
     /// Its device, as `(major, minor)`; the major number of a file system without a device is 0.
@@ -37,6 +39,7 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     let text = |field: &[u8]| String::from_utf8_lossy(&unescape(field)).into_owned();
     let (major, minor) = std::str::from_utf8(fields[2]).ok()?.split_once(':')?;
     Some(Mount {
+        root: path_of(fields[3]),
         point: path_of(fields[4]),
         device: (major.parse().ok()?, minor.parse().ok()?),
         filesystem: text(fields.get(dash + 1)?),

@@ -162,6 +162,7 @@ fn interface(root: &Root, server: IpAddr) -> Option<Counter> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::Tree;
 
     const MOUNTINFO: &str = "\
 27 1 254:0 / / rw - ext4 /dev/vda rw
@@ -180,31 +181,14 @@ eth1 0002000A 00000000 0001 0 0 0 00FFFFFF 0 0 0
         )
     }
 
-    struct Tree(tempfile::TempDir);
+    fn system() -> Tree {
+        Tree::of(&[("proc/self/mountinfo", MOUNTINFO), ("proc/net/route", ROUTES)])
+    }
 
-    impl Tree {
-        fn new() -> Tree {
-            let tree = Tree(tempfile::tempdir().unwrap());
-            tree.write("proc/self/mountinfo", MOUNTINFO);
-            tree.write("proc/net/route", ROUTES);
-            tree
-        }
-
-        fn write(&self, path: &str, text: &str) {
-            let path = self.0.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-
-        fn interface(&self, name: &str, received: u64, sent: u64) {
-            let entry = |counter: &str| format!("sys/class/net/{name}/statistics/{counter}");
-            self.write(&entry("rx_bytes"), &format!("{received}\n"));
-            self.write(&entry("tx_bytes"), &format!("{sent}\n"));
-        }
-
-        fn root(&self) -> Root {
-            Root::at(self.0.path())
-        }
+    fn interface(tree: &Tree, name: &str, received: u64, sent: u64) {
+        let entry = |counter: &str| format!("sys/class/net/{name}/statistics/{counter}");
+        tree.write(&entry("rx_bytes"), &format!("{received}\n"));
+        tree.write(&entry("tx_bytes"), &format!("{sent}\n"));
     }
 
     fn counted(place: Place, received_bytes: u64, sent_bytes: u64) -> Counted {
@@ -213,7 +197,7 @@ eth1 0002000A 00000000 0001 0 0 0 00FFFFFF 0 0 0
 
     #[test]
     fn a_directory_on_a_disk_is_counted_in_sectors_of_its_device() {
-        let tree = Tree::new();
+        let tree = system();
         tree.write("sys/dev/block/254:0/stat", "  9  0  100  5  7  1  40  3  0  5  8\n");
         let mut meter = Meter::of_directory(tree.root(), Path::new("/data/x"));
         assert_eq!(meter.since_last(), [counted(Place::BlockDevice, 0, 0)]);
@@ -223,12 +207,12 @@ eth1 0002000A 00000000 0001 0 0 0 00FFFFFF 0 0 0
 
     #[test]
     fn an_nfs_mount_is_counted_by_the_mount_and_by_its_interface() {
-        let tree = Tree::new();
+        let tree = system();
         tree.write("proc/self/mountstats", &mountstats(1000, 50));
-        tree.interface("eth1", 10, 20);
+        interface(&tree, "eth1", 10, 20);
         let mut meter = Meter::of_directory(tree.root(), Path::new("/mnt/vol1/fourcorners"));
         tree.write("proc/self/mountstats", &mountstats(9192, 50));
-        tree.interface("eth1", 9000, 500);
+        interface(&tree, "eth1", 9000, 500);
         let expected = [counted(Place::NfsMount, 8192, 0), counted(Place::Interface, 8990, 480)];
         assert_eq!(meter.since_last(), expected);
         // Counters that begin anew (the mount was made again) tell nothing of this interval.
@@ -238,16 +222,16 @@ eth1 0002000A 00000000 0001 0 0 0 00FFFFFF 0 0 0
 
     #[test]
     fn a_server_on_this_host_is_counted_by_the_loopback() {
-        let tree = Tree::new();
-        tree.interface("lo", 5, 5);
+        let tree = system();
+        interface(&tree, "lo", 5, 5);
         let mut meter = Meter::of_server(tree.root(), "127.0.0.1".parse().unwrap());
-        tree.interface("lo", 905, 905);
+        interface(&tree, "lo", 905, 905);
         assert_eq!(meter.since_last(), [counted(Place::Loopback, 900, 900)]);
     }
 
     #[test]
     fn what_passes_nowhere_is_not_counted() {
-        let tree = Tree::new();
+        let tree = system();
         assert_eq!(Meter::of_directory(tree.root(), Path::new("/tmp/x")).since_last(), []);
         assert_eq!(Meter::of_directory(tree.root(), Path::new("/data")).since_last(), []);
         let elsewhere = "192.0.2.1".parse().unwrap();
