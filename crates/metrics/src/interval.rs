@@ -5,6 +5,7 @@ use workload::outcome::ErrorKind;
 
 use crate::connection::ConnectionInterval;
 use crate::histogram::Counts;
+use crate::host_state::HostInterval;
 use crate::wire::WireInterval;
 
 /// What happened from `start_ns` to `end_ns` after the run's start: an operation belongs to the
@@ -27,6 +28,9 @@ pub struct Interval {
     /// What the kernel counted on the way to the storage, one entry for each place that tells; none
     /// where the target has no such place, and in records of before it was asked.
     pub wire: Vec<WireInterval>,
+    /// Who used the processors of this host; `None` in older records, and without a host to read
+    /// (the simulator).
+    pub host: Option<HostInterval>,
     /// CPU time of the whole process in user space, in nanoseconds: workers, kernel threads on
     /// their behalf, and the tool's own bookkeeping.
     pub process_user_ns: u64,

@@ -7,6 +7,7 @@
 
 pub mod connection;
 pub mod histogram;
+pub mod host_state;
 pub mod interval;
 pub mod recorder;
 pub mod run_record;

@@ -31,7 +31,7 @@ pub(crate) enum Frame {
     Engine(EngineUsed),
     Prepared(Prepared),
     RunStarted { started_unix_ms: u64, run: Box<Run> },
-    Interval { run_index: u32, interval: Interval },
+    Interval { run_index: u32, interval: Box<Interval> },
     Warning { run_index: Option<u32>, warning: Warning },
     RunFinished { run_index: u32, outcome: Outcome },
     Finished(Outcome),
@@ -55,7 +55,7 @@ impl Frame {
             },
             INTERVAL => {
                 let (run_index, interval) = interval::decode(&mut cursor)?;
-                Frame::Interval { run_index, interval }
+                Frame::Interval { run_index, interval: Box::new(interval) }
             }
             WARNING => {
                 let run_index = decode_run_index(&mut cursor)?;

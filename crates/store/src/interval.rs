@@ -15,7 +15,7 @@ use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
 use crate::codec::{Cursor, Malformed, put_u64, put_u128};
-use crate::{connection, wire};
+use crate::{connection, host_state, wire};
 
 /// Set in a kind's first byte where anything happened.
 const KIND_USED: u8 = 1;
@@ -41,11 +41,15 @@ pub(crate) fn encode(run_index: u32, interval: &Interval, out: &mut Vec<u8>) {
         encode_stream(stream, out);
     }
     // Where there are none the interval is what it was before there were connections.
-    if !interval.connections.is_empty() || !interval.wire.is_empty() {
+    let (has_wire, has_host) = (!interval.wire.is_empty(), interval.host.is_some());
+    if !interval.connections.is_empty() || has_wire || has_host {
         connection::encode(&interval.connections, out);
     }
-    if !interval.wire.is_empty() {
+    if has_wire || has_host {
         wire::encode(&interval.wire, out);
+    }
+    if let Some(host) = &interval.host {
+        host_state::encode(host, out);
     }
 }
 
@@ -131,6 +135,9 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<(u32, Interval), Malform
     }
     if !cursor.is_at_end() {
         interval.wire = wire::decode(cursor)?;
+    }
+    if !cursor.is_at_end() {
+        interval.host = Some(host_state::decode(cursor)?);
     }
     Ok((run_index, interval))
 }
@@ -224,6 +231,9 @@ impl Sums {
         self.count(interval.workers.iter().map(|worker| worker.cpu_ns))?;
         for entry in &interval.wire {
             self.count([entry.received_bytes, entry.sent_bytes])?;
+        }
+        if let Some(host) = &interval.host {
+            self.count(host_state::numbers(host))?;
         }
         for connection in &interval.connections {
             for kind in &connection.kinds {

@@ -16,6 +16,7 @@ mod codec;
 mod connection;
 mod error;
 mod frame;
+mod host_state;
 mod index;
 mod interval;
 mod journal;

@@ -64,7 +64,7 @@ fn apply(record: &mut ExperimentRecord, frame: Frame) -> Result<(), &'static str
             outcome: Outcome::Aborted,
         }),
         Frame::Interval { run_index, interval } => {
-            run_of(record, run_index)?.intervals.push(interval);
+            run_of(record, run_index)?.intervals.push(*interval);
         }
         Frame::Warning { run_index: None, warning } => record.warnings.push(warning),
         Frame::Warning { run_index: Some(run_index), warning } => {

@@ -1,5 +1,5 @@
-//! The wire part of an interval as bytes. It stands behind the connections at the end of an
-//! interval's frame, which without it ends there.
+//! The wire part of an interval as bytes. In an interval's frame it follows the connections and
+//! precedes the state of the host; either may end the frame.
 
 use metrics::wire::{WireInterval, WirePlace};
 
@@ -24,7 +24,8 @@ pub(crate) fn encode(wire: &[WireInterval], out: &mut Vec<u8>) {
 
 pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<WireInterval>, Malformed> {
     let count = cursor.count(LEAST_BYTES)?;
-    if count == 0 {
+    // None is announced where the state of the host follows.
+    if count == 0 && cursor.is_at_end() {
         return Err(Malformed("it announces what the wire counted and has nothing"));
     }
     let mut wire = Vec::with_capacity(count);

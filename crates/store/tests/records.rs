@@ -343,7 +343,7 @@ fn damaged_records_are_listed_as_such_and_name_the_file_and_the_remedy() {
 #[test]
 fn a_record_of_what_nobody_measured_is_refused_with_its_place() {
     type Forgery = fn(&mut metrics::interval::Interval);
-    let forgeries: [(&str, Forgery); 4] = [
+    let forgeries: [(&str, Forgery); 5] = [
         ("ends before it begins", |interval| interval.end_ns = interval.start_ns - 1),
         ("bucket that does not exist", |interval| {
             interval.streams[0].kinds[0].service.buckets.push((u32::MAX, 1));
@@ -354,6 +354,9 @@ fn a_record_of_what_nobody_measured_is_refused_with_its_place() {
         }),
         // Each is a number; with those of the interval before they are none.
         ("too large to be added up", |interval| interval.process_user_ns = u64::MAX - 1),
+        ("too large to be added up", |interval| {
+            interval.host.as_mut().unwrap().pressure_ns = Some(u64::MAX - 1);
+        }),
     ];
     for (words, forge) in forgeries {
         let (_root, store) = open();

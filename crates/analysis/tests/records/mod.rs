@@ -6,6 +6,7 @@
 
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::{Counts, Histogram};
+use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
 use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
 use workload::arrival::Arrival;
@@ -116,6 +117,23 @@ pub fn interval(index: u32, streams: Vec<StreamInterval>) -> Interval {
         process_system_ns: 400_000_000,
         connections: Vec::new(),
         wire: Vec::new(),
+        host: None,
+    }
+}
+
+/// One second of a host with two processors, in which 1.5 were busy, 0.4 idle and 0.1 stolen.
+pub fn host_second() -> HostInterval {
+    let ms = SECOND_NS / 1000;
+    HostInterval {
+        span_ns: SECOND_NS,
+        reading_cpu_ns: 80_000,
+        processors: Some(2),
+        quota_millicores: Some(1500),
+        times: Some(ProcessorTimes { busy_ns: 1_500 * ms, idle_ns: 400 * ms, steal_ns: 100 * ms }),
+        runnable_tasks: Some(4),
+        pressure_ns: Some(900 * ms),
+        run_queue_delay_ns: Some(250 * ms),
+        service_cpu_ns: Some(300 * ms),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::{BUCKETS, Counts};
+use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interval::{KindInterval, StreamInterval, WorkerInterval};
 use metrics::warning::Figure;
 use metrics::wire::{WireInterval, WirePlace};
@@ -95,6 +96,25 @@ fn any_connection() -> impl Strategy<Value = ConnectionInterval> {
     )
 }
 
+fn any_host() -> impl Strategy<Value = Option<HostInterval>> {
+    let numbers = any::<([u64; 2], [Option<u32>; 2], [Option<u64>; 4], Option<[u64; 3]>)>();
+    proptest::option::of(numbers.prop_map(|(spans, counts, fields, times)| HostInterval {
+        span_ns: spans[0],
+        reading_cpu_ns: spans[1],
+        processors: counts[0],
+        quota_millicores: fields[0],
+        times: times.map(|[busy_ns, idle_ns, steal_ns]| ProcessorTimes {
+            busy_ns,
+            idle_ns,
+            steal_ns,
+        }),
+        runnable_tasks: counts[1],
+        pressure_ns: fields[1],
+        run_queue_delay_ns: fields[2],
+        service_cpu_ns: fields[3],
+    }))
+}
+
 fn any_interval() -> impl Strategy<Value = Interval> {
     let worker = any::<(u32, u32, u64)>();
     let worker = worker.prop_map(|(stream, lane, cpu_ns)| WorkerInterval { stream, lane, cpu_ns });
@@ -104,9 +124,10 @@ fn any_interval() -> impl Strategy<Value = Interval> {
         sent_bytes: bytes[1],
     });
     let streams = vec(any_stream(), 0..3);
-    let parts = (streams, vec(worker, 0..5), vec(any_connection(), 0..4), vec(wire, 0..3));
+    let parts =
+        (streams, vec(worker, 0..5), vec(any_connection(), 0..4), vec(wire, 0..3), any_host());
     (0..u32::MAX, any::<[u64; 4]>(), parts).prop_map(
-        |(index, times, (streams, workers, connections, wire))| Interval {
+        |(index, times, (streams, workers, connections, wire, host))| Interval {
             index,
             start_ns: times[0].min(times[1]),
             end_ns: times[0].max(times[1]),
@@ -116,6 +137,7 @@ fn any_interval() -> impl Strategy<Value = Interval> {
             workers,
             connections,
             wire,
+            host,
         },
     )
 }
@@ -191,7 +213,7 @@ proptest! {
         interval::encode(run_index, &interval, &mut payload);
         prop_assert_eq!(Frame::run_of_interval(&payload), Ok(run_index));
         let frame = Frame::decode(INTERVAL, &payload);
-        prop_assert_eq!(frame, Ok(Frame::Interval { run_index, interval }));
+        prop_assert_eq!(frame, Ok(Frame::Interval { run_index, interval: Box::new(interval) }));
     }
 
     #[test]
@@ -358,10 +380,42 @@ fn an_interval_of_before_there_were_connections_is_read_and_one_without_is_writt
     interval::encode(3, &Interval::default(), &mut before);
     assert_eq!(before.len(), 8, "run, index, four times, no workers, no streams");
     assert!(payload.starts_with(&before));
-    let frame = Frame::Interval { run_index: 3, interval: Interval::default() };
+    let frame = Frame::Interval { run_index: 3, interval: Box::default() };
     assert_eq!(Frame::decode(INTERVAL, &before), Ok(frame));
     for length in before.len() + 1..payload.len() {
         assert!(Frame::decode(INTERVAL, &payload[..length]).is_err(), "{length}");
+    }
+}
+
+#[test]
+fn an_interval_without_host_state_keeps_the_older_form_and_is_read() {
+    let place = WirePlace::Loopback;
+    let wire = vec![WireInterval { place, received_bytes: 300, sent_bytes: 4 }];
+    let host = HostInterval { span_ns: 7, pressure_ns: Some(9), ..HostInterval::default() };
+    for wire in [Vec::new(), wire] {
+        let without = Interval { wire, ..Interval::default() };
+        let with = Interval { host: Some(host), ..without.clone() };
+        let bytes = |interval: &Interval| {
+            let mut payload = Vec::new();
+            interval::encode(3, interval, &mut payload);
+            payload
+        };
+        let (before, payload) = (bytes(&without), bytes(&with));
+        assert!(payload.starts_with(&before), "the rest of the frame is what it was");
+        let frame = Frame::Interval { run_index: 3, interval: Box::new(without) };
+        assert_eq!(Frame::decode(INTERVAL, &before), Ok(frame));
+        for length in before.len() + 1..payload.len() {
+            assert!(Frame::decode(INTERVAL, &payload[..length]).is_err(), "{length}");
+        }
+        let mut longer = payload.clone();
+        longer.push(0);
+        assert!(Frame::decode(INTERVAL, &longer).is_err());
+        // The bits are followed by the two spans and the one field.
+        let mut unknown = payload.clone();
+        let fields = unknown.len() - 4;
+        assert_eq!(unknown[fields], 1 << 4);
+        unknown[fields] |= 1 << 7;
+        assert!(Frame::decode(INTERVAL, &unknown).is_err(), "an unknown field");
     }
 }
 

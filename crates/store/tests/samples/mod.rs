@@ -2,6 +2,7 @@
 //! come back.
 
 use metrics::histogram::Counts;
+use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
 use workload::arrival::Arrival;
 use workload::data::DataPattern;
@@ -78,6 +79,13 @@ pub(crate) fn interval(index: u32, streams: u32, buckets: u32) -> Interval {
         process_system_ns: number(3) % 1_000_000_000,
         connections: Vec::new(),
         wire: Vec::new(),
+        host: Some(HostInterval {
+            span_ns: 1_000_000_000 + number(10) % 1_000_000,
+            processors: Some(4),
+            times: Some(ProcessorTimes { busy_ns: number(11) >> 40, idle_ns: 7, steal_ns: 0 }),
+            run_queue_delay_ns: Some(number(12) >> 40),
+            ..HostInterval::default()
+        }),
     }
 }
 
