@@ -66,7 +66,7 @@ fn main() {
     };
     let (mut ops, mut cpu_ns, mut process_ns, mut elapsed_ns) = (0, 0, 0, 0);
     let mut service = metrics::histogram::Counts::default();
-    let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+    let end = run(&request, &Arc::new(Stop::new()), None, &mut |interval| {
         ops += interval.streams[0].completed();
         cpu_ns += interval.workers[0].cpu_ns;
         process_ns += interval.process_user_ns + interval.process_system_ns;

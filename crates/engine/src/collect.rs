@@ -9,7 +9,8 @@ use metrics::recorder::Tally;
 use rtrb::{Consumer, Producer};
 use workload::connection::ConnectionCounters;
 
-use crate::cpu::{self, ProcessCpu};
+use crate::cpu::{ProcessCpu, ThreadTimes};
+use crate::host_state::HostStateReader;
 use crate::pulse::Pulse;
 use crate::worker::Handover;
 
@@ -55,7 +56,8 @@ pub(crate) struct CollectorEnd {
     open: bool,
     tid: i32,
     pulse: Arc<Pulse>,
-    cpu_ns: u64,
+    /// The times of its thread at the last edge.
+    times: ThreadTimes,
     /// What its connections had done at the last edge.
     connections: Vec<ConnectionCounters>,
     /// Its share of its lane's backlog at the last edge: what it leaves when it ends.
@@ -118,7 +120,7 @@ pub(crate) fn handover(
         open,
         tid: 0,
         pulse,
-        cpu_ns: 0,
+        times: ThreadTimes::default(),
         connections: Vec::with_capacity(connections),
         backlog: 0,
         next_index: 0,
@@ -129,8 +131,7 @@ pub(crate) fn handover(
 
 /// Builds the host's intervals in order. Tallies are taken as they come and go back at once, so
 /// that a worker that hangs holds nobody up but itself.
-#[derive(Debug)]
-pub(crate) struct Collector {
+pub(crate) struct Collector<'h> {
     ends: Vec<CollectorEnd>,
     streams: usize,
     interval_ns: u64,
@@ -138,6 +139,7 @@ pub(crate) struct Collector {
     next_index: u32,
     pending: VecDeque<Pending>,
     process: ProcessCpu,
+    host: Option<&'h mut dyn HostStateReader>,
 }
 
 /// An interval of which parts are still to come.
@@ -146,12 +148,18 @@ struct Pending {
     interval: Interval,
     /// Some worker has delivered its part.
     has_part: bool,
-    /// CPU times were read at its edge.
+    /// CPU times and the host's state were read at its edge.
     is_sampled: bool,
 }
 
-impl Collector {
-    pub(crate) fn new(ends: Vec<CollectorEnd>, streams: usize, interval_ns: u64) -> Collector {
+impl<'h> Collector<'h> {
+    /// Without a reader of the `host`, intervals have no host state.
+    pub(crate) fn new(
+        ends: Vec<CollectorEnd>,
+        streams: usize,
+        interval_ns: u64,
+        host: Option<&'h mut dyn HostStateReader>,
+    ) -> Collector<'h> {
         Collector {
             ends,
             streams,
@@ -159,17 +167,21 @@ impl Collector {
             next_index: 0,
             pending: VecDeque::new(),
             process: ProcessCpu::read(),
+            host,
         }
     }
 
     /// Learns the workers' thread numbers, in the order of the ends, and begins to count their CPU
-    /// time.
+    /// time and the host's.
     pub(crate) fn start(&mut self, tids: &[i32]) {
         for (end, tid) in self.ends.iter_mut().zip(tids) {
             end.tid = *tid;
-            end.cpu_ns = cpu::thread_cpu_ns(*tid).unwrap_or(0);
+            end.times = ThreadTimes::of_thread(*tid).unwrap_or_default();
         }
         self.process = ProcessCpu::read();
+        if let Some(host) = &mut self.host {
+            host.begin(tids);
+        }
     }
 
     /// The next edge at which CPU times are to be read, in nanoseconds from the run's start.
@@ -178,12 +190,12 @@ impl Collector {
         (u64::from(self.next_index) + sampled as u64 + 1) * self.interval_ns
     }
 
-    /// Reads CPU times where an edge has passed, and takes every tally that has come.
+    /// Reads CPU times and the host's state where an edge has passed, and takes every tally that
+    /// has come.
     pub(crate) fn poll(&mut self, now_ns: u64) {
         while now_ns >= self.next_edge_ns() {
             let index = (self.next_edge_ns() / self.interval_ns - 1) as u32;
-            let process = ProcessCpu::read();
-            self.sample(index, process);
+            self.sample(index);
         }
         for place in 0..self.ends.len() {
             while let Ok(Full { mut tally, end_ns }) = self.ends[place].full.pop() {
@@ -213,7 +225,7 @@ impl Collector {
         }
         if !front.is_sampled {
             // The last interval of a run ends before its edge.
-            self.sample(self.next_index, ProcessCpu::read());
+            self.sample(self.next_index);
         }
         let Pending { mut interval, .. } = self.pending.pop_front()?;
         for end in self.ends.iter().filter(|end| end.next_index <= self.next_index) {
@@ -265,17 +277,22 @@ impl Collector {
         &mut self.pending[(index - self.next_index) as usize]
     }
 
-    /// Charges the CPU time since the last reading to interval `index`.
-    fn sample(&mut self, index: u32, process: ProcessCpu) {
+    /// Reads CPU times and the host's state, and assigns the changes to interval `index`.
+    fn sample(&mut self, index: u32) {
+        let process = ProcessCpu::read();
+        // Immediately afterwards, so that both cover the same span.
+        let mut host = self.host.as_mut().map(|host| host.since_last());
         let (user_ns, system_ns) = process.since(&self.process);
         self.process = process;
         let mut workers: Vec<WorkerInterval> = Vec::with_capacity(self.ends.len());
+        let mut run_delay_ns = 0;
         for end in &mut self.ends {
-            let at_end = end.pulse.cpu_at_end_ns();
-            let cpu_ns = at_end.or_else(|| cpu::thread_cpu_ns(end.tid)).unwrap_or(end.cpu_ns);
-            let used_ns = cpu_ns.saturating_sub(end.cpu_ns);
+            let times = end.pulse.times_at_end().or_else(|| ThreadTimes::of_thread(end.tid));
+            let times = times.unwrap_or(end.times);
+            let used_ns = times.cpu_ns.saturating_sub(end.times.cpu_ns);
+            run_delay_ns += times.run_delay_ns.saturating_sub(end.times.run_delay_ns);
             let (stream, lane) = (end.stream as u32, end.lane);
-            end.cpu_ns = cpu_ns;
+            end.times = times;
             match workers.last_mut() {
                 // The threads of one lane follow each other and are one worker.
                 Some(worker) if worker.stream == stream && worker.lane == lane => {
@@ -284,19 +301,33 @@ impl Collector {
                 _ => workers.push(WorkerInterval { stream, lane, cpu_ns: used_ns }),
             }
         }
+        if let Some(others_ns) = host.as_mut().and_then(|host| host.run_queue_delay_ns.as_mut()) {
+            *others_ns += run_delay_ns;
+        }
         let pending = self.pending(index);
         pending.is_sampled = true;
         pending.interval.process_user_ns = user_ns;
         pending.interval.process_system_ns = system_ns;
         pending.interval.workers = workers;
+        pending.interval.host = host;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use metrics::host_state::HostInterval;
     use metrics::recorder::Recorder;
 
     use super::*;
+
+    /// Hands the worker's tally of its interval over at the interval's edge.
+    fn turn(recorder: &mut Recorder, handover: &mut WorkerEnd, backlog: i64) {
+        let index = recorder.interval();
+        let edge_ns = u64::from(index + 1) * 1000;
+        let empty = handover.empty().expect("there are spares");
+        let full = recorder.turn(edge_ns, index + 1, backlog, 0, empty);
+        handover.full(full, edge_ns);
+    }
 
     #[test]
     fn what_a_worker_left_undone_is_backlog_while_others_still_wait() {
@@ -305,14 +336,7 @@ mod tests {
         let pulse = || Arc::new(Pulse::default());
         let (mut first, first_end, first_tally) = handover(0, 0, true, 0, pulse());
         let (mut second, second_end, second_tally) = handover(0, 0, true, 0, pulse());
-        let mut collector = Collector::new(vec![first_end, second_end], 1, 1000);
-        let turn = |recorder: &mut Recorder, handover: &mut WorkerEnd, backlog: i64| {
-            let index = recorder.interval();
-            let edge_ns = u64::from(index + 1) * 1000;
-            let empty = handover.empty().expect("there are spares");
-            let full = recorder.turn(edge_ns, index + 1, backlog, 0, empty);
-            handover.full(full, edge_ns);
-        };
+        let mut collector = Collector::new(vec![first_end, second_end], 1, 1000, None);
         turn(&mut Recorder::new(first_tally), &mut first, 100);
         drop(first);
         let mut recorder = Recorder::new(second_tally);
@@ -324,5 +348,45 @@ mod tests {
         let backlogs = std::iter::from_fn(|| collector.take());
         let backlogs: Vec<u64> = backlogs.map(|i| i.streams[0].backlog_end).collect();
         assert_eq!(backlogs, [60, 59, 59]);
+    }
+
+    /// Readings with the spans given, one after the other.
+    struct Scripted {
+        spans_ns: VecDeque<u64>,
+        workers: Vec<i32>,
+    }
+
+    impl HostStateReader for Scripted {
+        fn begin(&mut self, workers: &[i32]) {
+            self.workers = workers.to_vec();
+        }
+
+        fn since_last(&mut self) -> HostInterval {
+            let span_ns = self.spans_ns.pop_front().expect("the script has a reading for each");
+            HostInterval { span_ns, ..HostInterval::default() }
+        }
+    }
+
+    #[test]
+    fn the_host_is_read_once_for_each_interval_however_late_the_edges_are_seen() {
+        let (mut worker, end, tally) = handover(0, 0, true, 0, Arc::new(Pulse::default()));
+        // The collector polls 400 ns after the first edge, then after two more edges; the worker
+        // ended during the last interval.
+        let mut host = Scripted { spans_ns: [1400, 1650, 20, 300].into(), workers: Vec::new() };
+        let mut collector = Collector::new(vec![end], 1, 1000, Some(&mut host));
+        collector.start(&[-1]);
+        let mut recorder = Recorder::new(tally);
+        turn(&mut recorder, &mut worker, 0);
+        collector.poll(1400);
+        let spans = |collector: &mut Collector<'_>| -> Vec<u64> {
+            let taken = std::iter::from_fn(|| collector.take());
+            taken.map(|interval| interval.host.expect("there is a reader").span_ns).collect()
+        };
+        assert_eq!(spans(&mut collector), [1400]);
+        (0..3).for_each(|_| turn(&mut recorder, &mut worker, 0));
+        drop(worker);
+        collector.poll(3050);
+        assert_eq!(spans(&mut collector), [1650, 20, 300]);
+        assert_eq!(host.workers, [-1]);
     }
 }

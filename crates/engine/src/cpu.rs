@@ -1,5 +1,5 @@
-//! CPU time of the process and of its threads, read from outside the workers, so that a worker
-//! makes no system call for it.
+//! CPU time of the process and of its threads, and how long these waited for a processor; read from
+//! outside the workers, so that a worker makes no system call for it while it runs.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -37,24 +37,47 @@ impl ProcessCpu {
     }
 }
 
-/// CPU time of the calling thread, in nanoseconds.
-pub(crate) fn own_cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+/// The scheduler's times of one thread since it began, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ThreadTimes {
+    /// On a processor.
+    pub(crate) cpu_ns: u64,
+    /// Runnable, waiting for a processor. The kernel adds a wait when it ends.
+    pub(crate) run_delay_ns: u64,
+}
+
+impl ThreadTimes {
+    /// Of thread `tid` of this process; `None` once the thread is gone.
+    ///
+    /// The CPU time is brought up to date at scheduler ticks, so it may lag behind by one.
+    pub(crate) fn of_thread(tid: i32) -> Option<ThreadTimes> {
+        ThreadTimes::read(&format!("/proc/self/task/{tid}/schedstat"))
+    }
+
+    /// Of the calling thread, exactly.
+    pub(crate) fn own() -> ThreadTimes {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        ThreadTimes {
+            cpu_ns: time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64,
+            run_delay_ns: ThreadTimes::read("/proc/thread-self/schedstat")
+                .map_or(0, |times| times.run_delay_ns),
+        }
+    }
+
+    /// `schedstat`: time on a processor, time waiting for one, both in nanoseconds, time slices
+    /// (Documentation/scheduler/sched-stats.rst of the kernel).
+    fn read(path: &str) -> Option<ThreadTimes> {
+        let text = std::fs::read_to_string(path).ok()?;
+        let mut fields = text.split_ascii_whitespace();
+        let cpu_ns = fields.next()?.parse().ok()?;
+        Some(ThreadTimes { cpu_ns, run_delay_ns: fields.next()?.parse().ok()? })
+    }
 }
 
 /// Fields 14 and 15 of `/proc/PID/stat`, counted after the command's closing parenthesis (proc(5)).
 fn ticks(stat: &str) -> Option<(u64, u64)> {
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
-}
-
-/// CPU time that thread `tid` of this process has used, in nanoseconds; `None` once the thread is
-/// gone.
-pub(crate) fn thread_cpu_ns(tid: i32) -> Option<u64> {
-    // schedstat: time on the processor in ns, time waiting for it, time slices.
-    let text = std::fs::read_to_string(format!("/proc/self/task/{tid}/schedstat")).ok()?;
-    text.split_ascii_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -70,9 +93,9 @@ mod tests {
     #[test]
     fn a_thread_is_seen_from_outside_as_it_sees_itself() {
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
-        // From outside the time is brought up to date at scheduler ticks, so it may lag behind.
-        let outside = thread_cpu_ns(tid).expect("this thread lives");
-        assert!(outside <= own_cpu_ns());
-        assert_eq!(thread_cpu_ns(-1), None);
+        let outside = ThreadTimes::of_thread(tid).expect("this thread lives");
+        let own = ThreadTimes::own();
+        assert!(outside.cpu_ns <= own.cpu_ns && outside.run_delay_ns <= own.run_delay_ns);
+        assert_eq!(ThreadTimes::of_thread(-1), None);
     }
 }

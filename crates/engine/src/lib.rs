@@ -10,6 +10,7 @@
 
 pub mod clock;
 pub mod drive;
+pub mod host_state;
 pub mod place;
 pub mod probe;
 pub mod processor;

@@ -3,6 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::cpu::ThreadTimes;
+
 /// A worker's sign of life.
 #[derive(Debug)]
 pub struct Pulse {
@@ -13,6 +15,8 @@ pub struct Pulse {
     step: AtomicU64,
     /// CPU time of the worker's thread when its loop ended, in nanoseconds; 0 before.
     cpu_at_end_ns: AtomicU64,
+    /// How long the thread had waited for a processor then, in nanoseconds.
+    run_delay_at_end_ns: AtomicU64,
 }
 
 impl Default for Pulse {
@@ -21,6 +25,7 @@ impl Default for Pulse {
             busy_since_ns: AtomicU64::new(u64::MAX),
             step: AtomicU64::new(0),
             cpu_at_end_ns: AtomicU64::new(0),
+            run_delay_at_end_ns: AtomicU64::new(0),
         }
     }
 }
@@ -47,13 +52,16 @@ impl Pulse {
         self.step.load(Ordering::Relaxed)
     }
 
-    /// Notes the CPU time that the thread had used when its loop ended.
-    pub(crate) fn ended(&self, cpu_ns: u64) {
-        self.cpu_at_end_ns.store(cpu_ns, Ordering::Release);
+    /// Notes the thread's times when its loop ended.
+    pub(crate) fn ended(&self, times: ThreadTimes) {
+        self.run_delay_at_end_ns.store(times.run_delay_ns, Ordering::Relaxed);
+        self.cpu_at_end_ns.store(times.cpu_ns, Ordering::Release);
     }
 
-    /// The CPU time that the thread had used when its loop ended, if it has.
-    pub(crate) fn cpu_at_end_ns(&self) -> Option<u64> {
-        Some(self.cpu_at_end_ns.load(Ordering::Acquire)).filter(|ns| *ns > 0)
+    /// The thread's times when its loop ended, if it has.
+    pub(crate) fn times_at_end(&self) -> Option<ThreadTimes> {
+        let cpu_ns = Some(self.cpu_at_end_ns.load(Ordering::Acquire)).filter(|ns| *ns > 0)?;
+        let run_delay_ns = self.run_delay_at_end_ns.load(Ordering::Relaxed);
+        Some(ThreadTimes { cpu_ns, run_delay_ns })
     }
 }

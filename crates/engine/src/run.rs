@@ -15,6 +15,7 @@ use workload::plan::{Assignment, EngineChoice};
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::{self, Collector, CollectorEnd};
 use crate::drive::{STOP_NOW_GRACE_NS, Stop};
+use crate::host_state::HostStateReader;
 use crate::place::{Identities, Place};
 use crate::pulse::Pulse;
 use crate::thread::{self, Ended, Job, Message, StartLine, Thread, jobs};
@@ -104,7 +105,8 @@ pub struct RunEnd {
     pub mismatches: Vec<String>,
 }
 
-/// Runs an assignment to its end. `on_interval` gets every interval as soon as it is complete, and
+/// Runs an assignment to its end. `host` is read at each interval's edge; without it intervals do
+/// not have the state of the host. `on_interval` gets every interval as soon as it is complete, and
 /// may end the run with a reason.
 ///
 /// # Errors
@@ -112,6 +114,7 @@ pub struct RunEnd {
 pub fn run(
     request: &Request<'_>,
     stop: &Arc<Stop>,
+    host: Option<&mut dyn HostStateReader>,
     on_interval: &mut dyn FnMut(Interval) -> ControlFlow<String>,
 ) -> Result<RunEnd, EngineError> {
     let run = &request.assignment.run;
@@ -119,7 +122,7 @@ pub fn run(
     let files = Identities::of(request)?;
     let (crew, ends) = Crew::launch(jobs, stop)?;
     let tids = crew.await_ready().inspect_err(|_| crew.start_line.announce(None))?;
-    let mut collector = Collector::new(ends, run.streams.len(), run.phases.interval_ns);
+    let mut collector = Collector::new(ends, run.streams.len(), run.phases.interval_ns, host);
     collector.start(&tids);
     let start = Instant::now() + LEAD;
     let clock = MonotonicClock::starting_at(start);
@@ -161,7 +164,7 @@ pub fn run(
 }
 
 /// Sleeps a little: to the edge at which CPU times are read, if it is near.
-fn nap(collector: &Collector, clock: &impl Clock) {
+fn nap(collector: &Collector<'_>, clock: &impl Clock) {
     if collector.are_workers_gone() {
         return;
     }

@@ -19,6 +19,7 @@ use workload::plan::{EngineChoice, FileSet, Stream};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collect::WorkerEnd;
+use crate::cpu::ThreadTimes;
 use crate::drive::{DriveEnd, Stop, drive};
 use crate::place::Access;
 use crate::pulse::Pulse;
@@ -317,7 +318,7 @@ impl Thread {
         let end = drive(&mut worker, &mut target, &clock, &self.stop, &self.pulse);
         // Before the worker and its end of the handover go: the collector cannot ask a thread that
         // is gone.
-        self.pulse.ended(crate::cpu::own_cpu_ns());
+        self.pulse.ended(ThreadTimes::own());
         match end? {
             DriveEnd::Drained => {}
             DriveEnd::Overdue(slots) => {

@@ -124,7 +124,7 @@ fn an_operation_that_never_returns_ends_the_run_and_is_named() {
         };
         let mut frozen = None;
         let mut intervals = Vec::new();
-        let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+        let end = run(&request, &Arc::new(Stop::new()), None, &mut |interval| {
             if interval.index == 1 {
                 frozen = Some(Frozen::new(&mounted.mount_point));
             }
@@ -170,7 +170,7 @@ fn a_run_that_is_stopped_at_once_does_not_wait_for_what_hangs() {
         };
         let stop = Arc::new(Stop::new());
         let mut frozen = None;
-        let end = run(&request, &stop, &mut |interval| {
+        let end = run(&request, &stop, None, &mut |interval| {
             if interval.index == 1 {
                 frozen = Some(Frozen::new(&mounted.mount_point));
                 stop.now();
@@ -211,7 +211,7 @@ fn a_stream_that_hangs_does_not_hold_up_another() {
         };
         let mut frozen = None;
         let mut intervals = Vec::new();
-        let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+        let end = run(&request, &Arc::new(Stop::new()), None, &mut |interval| {
             if interval.index == 1 {
                 frozen = Some(Frozen::new(&mounted.mount_point));
             }

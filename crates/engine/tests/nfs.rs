@@ -100,7 +100,7 @@ fn measured(
         data_seed: DATA_SEED,
     };
     let mut intervals = Vec::new();
-    let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+    let end = run(&request, &Arc::new(Stop::new()), None, &mut |interval| {
         on_interval(&interval);
         intervals.push(interval);
         ControlFlow::Continue(())

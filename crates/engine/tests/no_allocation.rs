@@ -97,7 +97,7 @@ fn allocations(run_of: &Run, setting: Setting<'_>) -> u64 {
     let last = run_of.phases.window().1 - 1 - MARGIN;
     let before = BY_WORKERS.load(Ordering::Relaxed);
     let (mut warmed_up, mut at_end, mut completed) = (None, None, 0);
-    let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+    let end = run(&request, &Arc::new(Stop::new()), None, &mut |interval| {
         let now = BY_WORKERS.load(Ordering::Relaxed);
         completed += interval.streams[0].completed();
         match interval.index {

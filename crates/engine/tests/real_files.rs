@@ -135,7 +135,7 @@ fn a_lost_write_is_found_though_the_tile_is_whole() {
         data_seed: DATA_SEED,
     };
     let mut intervals = Vec::new();
-    let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+    let end = run(&request, &Arc::new(Stop::new()), None, &mut |interval| {
         if interval.index == 1 {
             let file = OpenOptions::new().write(true).open(&path).expect("the file");
             file.write_all_at(&filled, 0).expect("it can be overwritten");
@@ -186,7 +186,7 @@ fn a_missing_file_is_an_error_that_names_stream_and_path() {
         verify: false,
         data_seed: DATA_SEED,
     };
-    let error = run(&request, &Arc::new(Stop::new()), &mut |_| ControlFlow::Continue(()))
+    let error = run(&request, &Arc::new(Stop::new()), None, &mut |_| ControlFlow::Continue(()))
         .expect_err("there is no file");
     assert!(matches!(error, EngineError::Target { .. }));
     let text = error.to_string();
@@ -208,7 +208,7 @@ fn the_first_wish_to_stop_finishes_the_interval() {
     };
     let stop = Arc::new(Stop::new());
     let mut intervals = Vec::new();
-    let end = run(&request, &stop, &mut |interval| {
+    let end = run(&request, &stop, None, &mut |interval| {
         if interval.index == 2 {
             stop.finish_interval();
         }
@@ -256,7 +256,7 @@ fn threads_beyond_the_limit_are_refused_with_the_remedy() {
         verify: false,
         data_seed: DATA_SEED,
     };
-    let error = run(&request, &Arc::new(Stop::new()), &mut |_| ControlFlow::Continue(()))
+    let error = run(&request, &Arc::new(Stop::new()), None, &mut |_| ControlFlow::Continue(()))
         .expect_err("4,096 threads are too many");
     assert!(error.to_string().contains("needs 4096 threads"), "{error}");
 }
@@ -309,7 +309,7 @@ fn a_file_that_is_removed_under_the_run_fails_it() {
             verify: false,
             data_seed: DATA_SEED,
         };
-        let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+        let end = run(&request, &Arc::new(Stop::new()), None, &mut |interval| {
             if interval.index == 0 {
                 std::fs::remove_file(&path).expect("it is there");
             }
@@ -345,7 +345,8 @@ fn a_link_in_the_place_of_a_file_is_not_followed_and_not_written() {
             verify: false,
             data_seed: DATA_SEED,
         };
-        let refused = run(&request, &Arc::new(Stop::new()), &mut |_| ControlFlow::Continue(()));
+        let refused =
+            run(&request, &Arc::new(Stop::new()), None, &mut |_| ControlFlow::Continue(()));
         assert!(matches!(refused, Err(EngineError::Target { .. })), "{refused:?}");
         assert!(std::fs::read(&precious).expect("it can be read") == before);
     }

@@ -61,7 +61,7 @@ fn run_traced(what: &str) {
         data_seed: DATA_SEED,
     };
     let last = run_of.phases.window().1 - 1 - MARGIN;
-    let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+    let end = run(&request, &Arc::new(Stop::new()), None, &mut |interval| {
         let mark = match interval.index {
             0 => WARMED_UP,
             index if index == last => NEAR_END,

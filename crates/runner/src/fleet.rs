@@ -3,10 +3,12 @@
 //! A local run is a fleet of one: it takes the same assignment that a host of many would, so there
 //! is no second code path for clusters.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use engine::drive::Stop;
+use engine::host_state::HostStateReader;
 use engine::place::{NfsPlace, Place};
 use engine::probe::{self, Trial};
 use engine::run::{EngineError, Request, RunEnd};
@@ -68,7 +70,6 @@ pub enum FleetError {
 }
 
 /// This host alone.
-#[derive(Clone, Debug)]
 pub struct LocalFleet {
     /// Known once the files are ready.
     place: Place,
@@ -76,10 +77,20 @@ pub struct LocalFleet {
     pin: bool,
     verify: bool,
     data_seed: u64,
+    host_state: Option<Box<dyn HostStateReader>>,
+}
+
+impl fmt::Debug for LocalFleet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalFleet")
+            .field("place", &self.place)
+            .field("engine", &self.engine)
+            .finish_non_exhaustive()
+    }
 }
 
 impl LocalFleet {
-    /// Does the runs of `plan`.
+    /// Does the runs of `plan`; intervals have no host state.
     pub fn new(plan: &Plan) -> LocalFleet {
         LocalFleet {
             place: Place::Null,
@@ -87,7 +98,13 @@ impl LocalFleet {
             pin: plan.pin,
             verify: plan.verify,
             data_seed: plan.data_seed,
+            host_state: None,
         }
+    }
+
+    /// Adds the state of the host to each interval, as `reader` reports it.
+    pub fn with_host_state(self, reader: Box<dyn HostStateReader>) -> LocalFleet {
+        LocalFleet { host_state: Some(reader), ..self }
     }
 }
 
@@ -137,7 +154,8 @@ impl Fleet for LocalFleet {
             verify: self.verify,
             data_seed: self.data_seed,
         };
-        Ok(engine::run::run(&request, stop, on_interval)?)
+        let host = self.host_state.as_deref_mut();
+        Ok(engine::run::run(&request, stop, host.map(|host| host as _), on_interval)?)
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::drive::Stop;
+use engine::host_state::HostStateReader;
 use engine::place::{Place, file_paths};
 use engine::run::{Request, RunEnd, run};
 use metrics::interval::{Interval, StreamInterval};
@@ -77,6 +78,16 @@ pub(crate) fn measure(
     directory: Option<&Path>,
     setting: &Setting,
 ) -> (Vec<Interval>, RunEnd) {
+    measure_with(run_of, directory, setting, None)
+}
+
+/// The same with a reader of the host's state.
+pub(crate) fn measure_with(
+    run_of: &Run,
+    directory: Option<&Path>,
+    setting: &Setting,
+    host: Option<&mut dyn HostStateReader>,
+) -> (Vec<Interval>, RunEnd) {
     let assignment = run_of.split(1).remove(0);
     let request = Request {
         assignment: &assignment,
@@ -87,7 +98,7 @@ pub(crate) fn measure(
         data_seed: DATA_SEED,
     };
     let mut intervals = Vec::new();
-    let end = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+    let end = run(&request, &Arc::new(Stop::new()), host, &mut |interval| {
         intervals.push(interval);
         ControlFlow::Continue(())
     });

@@ -170,7 +170,7 @@ impl Load {
         };
         let before = running.snapshot().expect("a snapshot");
         let mut intervals: Vec<Interval> = Vec::new();
-        let ended = run(&request, &Arc::new(Stop::new()), &mut |interval| {
+        let ended = run(&request, &Arc::new(Stop::new()), None, &mut |interval| {
             let number = interval.index;
             intervals.push(interval);
             edge(number);
