@@ -26,6 +26,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use cloud::catalog::Catalog;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::gettid;
 use units::Bytes;
 
 use crate::config::Config;
@@ -144,6 +145,7 @@ pub struct Running {
     commands: Sender<Command>,
     waker: Waker,
     thread: Option<JoinHandle<io::Result<()>>>,
+    thread_id: i32,
 }
 
 impl Running {
@@ -200,9 +202,12 @@ impl Running {
         make_room_for_files(&waker, connections_max);
         let mut event_loop = EventLoop::new(server, listening, theirs, commands, started)
             .map_err(system("make an epoll set"))?;
+        let (send_id, thread_id) = channel();
         let thread = std::thread::Builder::new()
             .name("volume".to_owned())
             .spawn(move || {
+                // Nobody is there to take it if the service was given up meanwhile.
+                let _ = send_id.send(gettid().as_raw_nonzero().get());
                 // Without this the kernel lets a held reply leave 50 us late.
                 rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
                 event_loop.run(held_room)
@@ -215,6 +220,7 @@ impl Running {
             commands: send,
             waker,
             thread: Some(thread),
+            thread_id: thread_id.recv().map_err(|_| Error::Ended)?,
         })
     }
 
@@ -231,6 +237,11 @@ impl Running {
     /// Where `/metrics` and `/stat.json` are answered.
     pub const fn metrics(&self) -> Option<SocketAddr> {
         self.metrics
+    }
+
+    /// The number that the kernel knows the serving thread by, as in `/proc/self/task`.
+    pub const fn thread_id(&self) -> i32 {
+        self.thread_id
     }
 
     /// What the service has seen until now.

@@ -1,4 +1,4 @@
-//! What the service says of itself over HTTP.
+//! What the service says of itself: over HTTP, and to the process that runs it.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 
 use volume::shell::Running;
 
-use crate::harness::{Connected, PATIENCE, described, getattr, options, read};
+use crate::harness::{Connected, PATIENCE, described, getattr, options, read, service};
 
 fn asked(address: SocketAddr, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).expect("connect");
@@ -93,4 +93,14 @@ fn questions_that_are_none_are_refused_and_those_without_end_cost_nothing() {
     let mut client = Connected::to(running.addresses()[0]);
     client.mount("/vol1");
     drop(slow);
+}
+
+#[test]
+fn the_serving_thread_is_known_by_the_kernels_number_of_it() {
+    let running = service("3000MiB/s", "");
+    let name = |id: i32| std::fs::read_to_string(format!("/proc/self/task/{id}/comm")).unwrap();
+    assert_eq!(name(running.thread_id()), "volume\n");
+    let another = service("3000MiB/s", "");
+    assert_eq!(name(another.thread_id()), "volume\n");
+    assert_ne!(another.thread_id(), running.thread_id());
 }
