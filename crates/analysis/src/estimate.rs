@@ -120,6 +120,19 @@ impl Estimate {
     }
 }
 
+/// The value of one estimate of each repeat that has it.
+pub(crate) fn of_repeats<T>(repeats: &[&T], pick: fn(&T) -> Option<Estimate>) -> Vec<f64> {
+    repeats.iter().filter_map(|r| pick(r)).map(|estimate| estimate.value).collect()
+}
+
+/// The estimate over all intervals, with the uncertainty that repeats show where there are some.
+pub(crate) fn with_repeats(whole: Option<Estimate>, repeats: &[f64]) -> Option<Estimate> {
+    match repeats.len() {
+        0 | 1 => whole,
+        _ => whole.map(|estimate| Estimate::between_repeats(estimate.value, repeats)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ use workload::plan::{EngineChoice, Plan, Stream, TargetSpec};
 use crate::connections::{self, ConnectionSummary};
 use crate::curve::plateau;
 use crate::estimate::Estimate;
-use crate::host_state::HostSummary;
+use crate::host_state::{self, HostSample, HostSummary};
 use crate::little::LittleCheck;
 use crate::overload::Overload;
 use crate::times::Times;
@@ -107,7 +107,7 @@ pub struct Summary {
     pub cpu_ns_per_op: Option<Estimate>,
     /// CPU time of the whole process over the window's length: processors used.
     pub cpu_used: Option<Estimate>,
-    /// What the host's processors did; `None` in records that do not tell.
+    /// Who used the processors of the measuring host; `None` where the record does not have it.
     pub host: Option<HostSummary>,
 }
 
@@ -217,6 +217,8 @@ pub(crate) struct RunMeasured<'a> {
     pub(crate) cpu_ns: Vec<f64>,
     /// CPU of each worker in each interval, in nanoseconds.
     pub(crate) workers: Vec<WorkerMeasured>,
+    /// The intervals in which the host was read.
+    pub(crate) host: Vec<HostSample>,
 }
 
 /// One worker over a window.
@@ -253,6 +255,7 @@ impl<'a> RunMeasured<'a> {
                 .map(|i| (i.process_user_ns + i.process_system_ns) as f64)
                 .collect(),
             workers,
+            host: host_state::samples(&intervals),
         }
     }
 
@@ -272,6 +275,7 @@ impl<'a> RunMeasured<'a> {
         }
         let before = self.cpu_ns.len();
         self.cpu_ns.extend(&other.cpu_ns);
+        self.host.extend(&other.host);
         for worker in &other.workers {
             let cpu_ns = worker_of(&mut self.workers, worker.stream, worker.lane);
             // A worker of one repeat only did nothing in the others.

@@ -9,7 +9,8 @@ use workload::outcome::ErrorKind;
 use workload::plan::{Run, Stream};
 
 use super::{ALL_STREAMS, Generator, OpSummary, RunMeasured, StreamSummary, Summary};
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, of_repeats, with_repeats};
+use crate::host_state::{self, HostSummary};
 use crate::little::{LittleCheck, outstanding_mean};
 use crate::overload;
 use crate::percentile::{Percentile, percentiles};
@@ -26,7 +27,7 @@ pub(super) fn summary(
 ) -> Summary {
     let total = measured.total();
     let workers = |wanted: &dyn Fn(usize) -> bool| worker_cpu(run, generator, measured, wanted);
-    let pick = |pick: fn(&Summary) -> Option<Estimate>| estimates(repeats, pick);
+    let pick = |pick: fn(&Summary) -> Option<Estimate>| of_repeats(repeats, pick);
     let completed = total.together(&OpKind::ALL).completed;
     let streams: Vec<StreamSummary> = run
         .streams
@@ -40,6 +41,7 @@ pub(super) fn summary(
         })
         .collect();
     let totals: Vec<&StreamSummary> = repeats.iter().map(|r| &r.total).collect();
+    let hosts: Vec<&HostSummary> = repeats.iter().filter_map(|r| r.host.as_ref()).collect();
     Summary {
         intervals: total.length_ns.len() as u32,
         window_ns: total.length_ns.iter().sum::<f64>() as u64,
@@ -54,6 +56,7 @@ pub(super) fn summary(
         host: None,
         total: stream_summary(StreamSpec::all(&run.streams), &total, workers(&|_| true), &totals),
         streams,
+        host: host_state::summary(&measured.host, &hosts),
     }
 }
 
@@ -154,7 +157,7 @@ fn stream_summary(
     let mean = |sums: &[f64]| (completed > 0.0).then(|| sums.iter().sum::<f64>() / completed);
     let service_mean_ns = mean(&all.service_sum_ns);
     let response_mean_ns = mean(&all.response_sum_ns);
-    let pick = |pick: fn(&StreamSummary) -> Option<Estimate>| estimates(repeats, pick);
+    let pick = |pick: fn(&StreamSummary) -> Option<Estimate>| of_repeats(repeats, pick);
 
     let delays = all.response_sum_ns.iter().zip(&all.service_sum_ns);
     let delay_sum_ns: Vec<f64> = delays.map(|(response, service)| response - service).collect();
@@ -236,7 +239,7 @@ fn op_summary(
     repeats: &[&OpSummary],
 ) -> OpSummary {
     let seconds: Vec<f64> = length_ns.iter().map(|ns| ns / 1e9).collect();
-    let pick = |pick: fn(&OpSummary) -> Option<Estimate>| estimates(repeats, pick);
+    let pick = |pick: fn(&OpSummary) -> Option<Estimate>| of_repeats(repeats, pick);
     let service_mean = Estimate::of_ratio(&ops.service_sum_ns, &ops.completed);
     let response_mean = Estimate::of_ratio(&ops.response_sum_ns, &ops.completed);
     let (service_percentiles, response_percentiles) = percentiles_of(ops, length_ns.len(), repeats);
@@ -282,19 +285,6 @@ fn percentiles_of(
     }
     let response = of(&ops.response, |part| &part.response, |o| &o.response);
     (service, response)
-}
-
-/// One number of each repeat that has it.
-fn estimates<T>(repeats: &[&T], pick: fn(&T) -> Option<Estimate>) -> Vec<f64> {
-    repeats.iter().filter_map(|r| pick(r)).map(|estimate| estimate.value).collect()
-}
-
-/// The estimate over all intervals, with the uncertainty that repeats show where there are some.
-fn with_repeats(whole: Option<Estimate>, repeats: &[f64]) -> Option<Estimate> {
-    match repeats.len() {
-        0 | 1 => whole,
-        _ => whole.map(|estimate| Estimate::between_repeats(estimate.value, repeats)),
-    }
 }
 
 fn errors(measured: &Measured<'_>) -> Vec<(OpKind, ErrorKind, u64)> {

@@ -12,6 +12,8 @@ use super::known::Known;
 use super::series::Series;
 use super::{Difference, Evidence, Limit};
 use crate::distributions::normal_below;
+use crate::estimate::Estimate;
+use crate::host_state::HostSummary;
 
 /// One value for each hypothesis, the last for something that is not among them.
 pub(crate) type PerHypothesis = [f64; HYPOTHESES.len() + 1];
@@ -113,26 +115,25 @@ const BUSY_IF_NOT: [(f64, f64); 5] =
 /// How near this host's processors are to their end, 0 to 1, at the highest rate.
 ///
 /// A worker that always runs or waits to run has no time left, whoever uses its processor; a host
-/// whose processors are all busy is no limit as long as our threads do not wait for them.
+/// whose processors are all busy is no limit as long as our threads do not wait for them; and a
+/// quota of a control group is a limit like fewer processors.
 pub(crate) fn host_pressure(series: &Series) -> Option<f64> {
-    let host = series.top.host;
-    let stolen = host.and_then(|host| host.steal).map_or(0.0, |steal| steal.value.min(0.9));
-    let worker = series.top.worker_busy.map(|busy| busy / (1.0 - stolen));
-    let shared = host.and_then(|host| {
-        let busy = host.busy?.value;
-        let waits = match (host.run_delay, host.own_used) {
-            (Some(delay), Some(own)) if own.value > 0.0 => {
-                (delay.value / (delay.value + own.value) / WAITING_SHARE).min(1.0)
-            }
-            _ => 1.0,
-        };
-        Some(busy * waits)
-    });
-    let pressure = match (worker, shared) {
-        (Some(worker), Some(shared)) => worker.max(shared),
-        (one, other) => one.or(other)?,
+    let host = series.top.host.as_ref();
+    let of = |number: fn(&HostSummary) -> Option<Estimate>| {
+        host.and_then(number).map(|estimate| estimate.value.max(0.0))
     };
-    Some(pressure.min(1.0))
+    let stolen = of(|host| host.steal).map_or(0.0, |steal| steal.min(0.9));
+    let worker = series.top.worker_busy.map(|busy| busy / (1.0 - stolen));
+    let processors = host.and_then(|host| host.processors);
+    let own = of(|host| host.process).zip(processors).map(|(share, count)| share * count);
+    let delay = of(|host| host.run_queue_delay);
+    let waits = delay.zip(own).filter(|(_, own)| *own > 0.0).map_or(1.0, |(delay, own)| {
+        (delay / (delay + own) / WAITING_SHARE).min(1.0)
+    });
+    let shared = of(|host| host.busy).map(|busy| busy * waits);
+    let quota = own.zip(host.and_then(|host| host.quota)).map(|(own, quota)| own / quota);
+    let pressures = [worker, shared, quota].into_iter().flatten();
+    pressures.reduce(f64::max).map(|pressure| pressure.min(1.0))
 }
 
 /// Threads that wait for a processor for this share of the time that they run or wait are held up
@@ -141,7 +142,8 @@ const WAITING_SHARE: f64 = 0.15;
 
 fn host_processors(series: &Series) -> Option<(Evidence, PerHypothesis)> {
     let pressure = host_pressure(series)?;
-    let others = series.top.host.and_then(|host| host.others).map(|share| share.value);
+    let host = series.top.host.as_ref();
+    let others = host.and_then(|host| Some(host.others?.value.max(0.0) * host.processors?));
     let likelihoods = split(
         &[Limit::ClientCpu],
         interpolated(pressure, &BUSY_IF_LIMIT),
@@ -152,7 +154,7 @@ fn host_processors(series: &Series) -> Option<(Evidence, PerHypothesis)> {
 
 /// The processor of our own service, where it runs in this process.
 fn service_processor(series: &Series) -> Option<(Evidence, PerHypothesis)> {
-    let busy = series.top.host.and_then(|host| host.service)?.value.min(1.0);
+    let busy = series.top.host.as_ref()?.service_cpu?.value.min(1.0);
     let likelihoods = split(
         &[Limit::ServerCpu],
         interpolated(busy, &BUSY_IF_LIMIT),

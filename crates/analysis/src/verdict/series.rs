@@ -13,7 +13,7 @@ const WAITING_MIN: f64 = 1.3;
 const UNKNOWN_ERROR: f64 = 0.2;
 
 /// What the load point with the highest rate shows besides its rate.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Top {
     /// Share of its processors that the busiest worker used.
     pub(crate) worker_busy: Option<f64>,
@@ -162,7 +162,7 @@ impl Series {
             unloaded_s: None,
             top: Top {
                 worker_busy: total.worker_busy_max.map(|busy| busy.value),
-                host: top.merged.host,
+                host: top.merged.host.clone(),
                 calls_outstanding: top.work.calls_outstanding,
                 dispersion: top.work.dispersion,
                 service_s: steps[plateau.top].map_or(0.0, |step| step.service_s),
