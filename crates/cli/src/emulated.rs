@@ -155,6 +155,11 @@ impl Service {
         Ok(Service { running, url })
     }
 
+    /// The number of the thread that serves.
+    pub(crate) fn thread_id(&self) -> i32 {
+        self.running.thread_id()
+    }
+
     /// Where its volume is.
     pub(crate) fn url(&self) -> &NfsUrl {
         &self.url
@@ -182,10 +187,10 @@ pub(crate) struct WitnessedFleet<'s> {
 }
 
 impl<'s> WitnessedFleet<'s> {
-    /// Does the runs of `plan` on the files of `service`.
-    pub(crate) fn new(plan: &Plan, service: &'s Service) -> WitnessedFleet<'s> {
+    /// Does the runs of `inner` on the files of `service`.
+    pub(crate) fn new(inner: LocalFleet, service: &'s Service) -> WitnessedFleet<'s> {
         let before = Err("no run has begun".to_owned());
-        WitnessedFleet { inner: LocalFleet::new(plan), service, before, flows: BTreeSet::new() }
+        WitnessedFleet { inner, service, before, flows: BTreeSet::new() }
     }
 }
 

@@ -7,6 +7,7 @@ use analysis::Findings;
 use analysis::warnings::{Sighting, WarningGroup};
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::Counts;
+use metrics::host_state::HostInterval;
 use metrics::interval::{Interval, KindInterval, StreamInterval};
 use metrics::run_record::Outcome;
 use metrics::wire::WireInterval;
@@ -81,6 +82,8 @@ pub(crate) enum Line<'a> {
         connections: Vec<ConnectionLine>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         wire: Vec<WireLine>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        host: Option<HostLine>,
     },
     Warning {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -233,6 +236,38 @@ fn wire_line(wire: &WireInterval) -> WireLine {
     }
 }
 
+/// What the system does not report is null.
+#[derive(Serialize)]
+pub(crate) struct HostLine {
+    span_ns: u64,
+    reading_cpu_ns: u64,
+    processors: Option<u32>,
+    quota_millicores: Option<u64>,
+    busy_ns: Option<u64>,
+    idle_ns: Option<u64>,
+    steal_ns: Option<u64>,
+    runnable_tasks: Option<u32>,
+    pressure_ns: Option<u64>,
+    run_queue_delay_ns: Option<u64>,
+    service_cpu_ns: Option<u64>,
+}
+
+fn host_line(host: HostInterval) -> HostLine {
+    HostLine {
+        span_ns: host.span_ns,
+        reading_cpu_ns: host.reading_cpu_ns,
+        processors: host.processors,
+        quota_millicores: host.quota_millicores,
+        busy_ns: host.times.map(|times| times.busy_ns),
+        idle_ns: host.times.map(|times| times.idle_ns),
+        steal_ns: host.times.map(|times| times.steal_ns),
+        runnable_tasks: host.runnable_tasks,
+        pressure_ns: host.pressure_ns,
+        run_queue_delay_ns: host.run_queue_delay_ns,
+        service_cpu_ns: host.service_cpu_ns,
+    }
+}
+
 fn connection_line(connection: &ConnectionInterval) -> ConnectionLine {
     ConnectionLine {
         stream: connection.stream,
@@ -370,6 +405,7 @@ fn interval_line<'a>(run_index: u32, interval: &Interval, names: &'a [String]) -
             .collect(),
         connections: interval.connections.iter().map(connection_line).collect(),
         wire: interval.wire.iter().map(wire_line).collect(),
+        host: interval.host.map(host_line),
     }
 }
 

@@ -223,7 +223,8 @@ mod tests {
         let connections = vec![metrics::connection::ConnectionInterval::default()];
         let place = metrics::wire::WirePlace::Loopback;
         let wire = vec![metrics::wire::WireInterval { place, received_bytes: 1, sent_bytes: 1 }];
-        let interval = Interval { streams, workers, connections, wire, ..Default::default() };
+        let host = Some(metrics::host_state::HostInterval::default());
+        let interval = Interval { streams, workers, connections, wire, host, ..Default::default() };
         let interval = Box::new(interval);
         let reason = || "no room".to_owned();
         let warning = metrics::warning::Warning::EndedEarly { reason: reason() };

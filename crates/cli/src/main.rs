@@ -20,6 +20,7 @@ mod expect_args;
 mod experiment;
 mod explain;
 mod guard;
+mod host_state;
 mod interrupt;
 mod keep;
 mod known;

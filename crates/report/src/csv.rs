@@ -7,13 +7,14 @@ use std::io::{self, Write};
 
 use analysis::Findings;
 use analysis::estimate::Estimate;
+use analysis::host_state::HostSummary;
 use analysis::load_point::{OpSummary, StreamSummary, Summary};
 use analysis::times::Times;
 
 use crate::number::{exported, percentile_name};
 
 /// Names of the columns, in order: an export without results has them too.
-const COLUMNS: [&str; 79] = [
+const COLUMNS: [&str; 101] = [
     "experiment_id",
     "load_point",
     "variant",
@@ -93,6 +94,28 @@ const COLUMNS: [&str; 79] = [
     "little_response_mismatch_fraction",
     "errors",
     "warnings",
+    "host_span_ns",
+    "host_late_readings",
+    "host_processors",
+    "host_quota_processors",
+    "host_busy_fraction",
+    "host_busy_uncertainty_fraction",
+    "host_process_fraction",
+    "host_process_uncertainty_fraction",
+    "host_others_fraction",
+    "host_others_uncertainty_fraction",
+    "host_steal_fraction",
+    "host_steal_uncertainty_fraction",
+    "host_run_queue_delay_ns_per_sec",
+    "host_run_queue_delay_uncertainty_ns_per_sec",
+    "host_run_queue_delay_ns_per_op",
+    "host_run_queue_delay_uncertainty_ns_per_op",
+    "host_pressure_fraction",
+    "host_pressure_uncertainty_fraction",
+    "host_runnable_mean_tasks",
+    "host_runnable_mean_uncertainty_tasks",
+    "host_service_cpu_fraction",
+    "host_service_cpu_uncertainty_fraction",
 ];
 
 /// Writes all results.
@@ -226,7 +249,28 @@ fn line(place: &Place<'_>, summary: &Summary, stream: &StreamSummary, ops: &OpSu
     let groups = place.findings.warnings.iter().filter(|g| marks.contains(g.mark));
     let codes: Vec<&str> = groups.map(|g| g.code).collect();
     line.text("warnings", codes.join(";"));
+    host(&mut line, summary.host.as_ref());
     line
+}
+
+/// Cells are empty where the record does not have the state of its host.
+fn host(line: &mut Line, host: Option<&HostSummary>) {
+    let of = |pick: fn(&HostSummary) -> Option<Estimate>| host.and_then(pick);
+    line.maybe("host_span_ns", host.map(|host| host.span_ns));
+    line.maybe("host_late_readings", host.map(|host| host.late_readings));
+    line.number("host_processors", host.and_then(|host| host.processors));
+    line.number("host_quota_processors", host.and_then(|host| host.quota));
+    line.estimate("host_busy", "_fraction", of(|host| host.busy));
+    line.estimate("host_process", "_fraction", of(|host| host.process));
+    line.estimate("host_others", "_fraction", of(|host| host.others));
+    line.estimate("host_steal", "_fraction", of(|host| host.steal));
+    let delay_ns = of(|host| host.run_queue_delay).map(|share| share.scaled(1e9));
+    line.estimate("host_run_queue_delay", "_ns_per_sec", delay_ns);
+    let delay_ns = of(|host| host.run_queue_delay_ns_per_op);
+    line.estimate("host_run_queue_delay", "_ns_per_op", delay_ns);
+    line.estimate("host_pressure", "_fraction", of(|host| host.pressure));
+    line.estimate("host_runnable_mean", "_tasks", of(|host| host.runnable_mean));
+    line.estimate("host_service_cpu", "_fraction", of(|host| host.service_cpu));
 }
 
 /// RFC 4180: quotes around what contains a comma, a quote or a line break.

@@ -7,7 +7,8 @@ mod fixture;
 use std::collections::BTreeMap;
 
 use analysis::{Findings, analyze};
-use fixture::records::{done, experiment, kind, reads, run, stream};
+use fixture::records::{SECOND_NS, done, experiment, host_second, kind, reads, run, stream};
+use metrics::host_state::HostInterval;
 use report::{csv, hgrm, html, json, markdown, method, text};
 use serde_json::Value;
 use workload::op::OpKind;
@@ -114,7 +115,12 @@ fn assert_same(cell: &str, value: &Value, what: &str) {
 
 #[test]
 fn csv_and_json_carry_the_same_numbers() {
-    for record in [fixture::four_corners(), fixture::troubled()] {
+    let mut with_host = fixture::troubled();
+    for interval in with_host.runs.iter_mut().flat_map(|run| &mut run.intervals) {
+        let span_ns = SECOND_NS + u64::from(interval.index) * 1_000_000;
+        interval.host = Some(HostInterval { span_ns, ..host_second() });
+    }
+    for record in [fixture::four_corners(), fixture::troubled(), with_host] {
         let findings = analyze(&record);
         let rows = csv_rows(&written(csv::write, &findings));
         let document: Value =
@@ -178,6 +184,30 @@ fn compare(row: &BTreeMap<String, String>, summary: &Value, stream: &Value, oper
     same("process_cpu_ns_per_op", &summary["process_cpu_ns_per_op"]["value"]);
     same("worker_cpu_ns_per_op", &stream["worker_cpu_ns_per_op"]);
     same("little_service_mismatch_fraction", &stream["little_service"]["mismatch_fraction"]);
+    compare_host(row, &summary["host"]);
+}
+
+/// Missing in both where the record does not have the state of its host.
+fn compare_host(row: &BTreeMap<String, String>, host: &Value) {
+    for name in ["span_ns", "late_readings", "processors", "quota_processors"] {
+        assert_same(&row[&format!("host_{name}")], &host[name], name);
+    }
+    for (name, unit) in [
+        ("busy", "fraction"),
+        ("process", "fraction"),
+        ("others", "fraction"),
+        ("steal", "fraction"),
+        ("run_queue_delay", "ns_per_sec"),
+        ("run_queue_delay", "ns_per_op"),
+        ("pressure", "fraction"),
+        ("runnable_mean", "tasks"),
+        ("service_cpu", "fraction"),
+    ] {
+        let estimate = &host[format!("{name}_{unit}")];
+        assert_same(&row[&format!("host_{name}_{unit}")], &estimate["value"], name);
+        let uncertainty = format!("host_{name}_uncertainty_{unit}");
+        assert_same(&row[&uncertainty], &estimate["uncertainty"], &uncertainty);
+    }
 }
 
 #[test]

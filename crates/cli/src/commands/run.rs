@@ -30,6 +30,7 @@ use crate::event_line::Verdict;
 use crate::events::EventLines;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::experiment::{self, Planned};
+use crate::host_state;
 use crate::interrupt::{self, Interrupt};
 use crate::keep::Keep;
 use crate::known;
@@ -93,9 +94,12 @@ fn begin(
         events: events.as_deref_mut(),
     };
     let plan = &planned.plan;
+    let serving_thread = service.as_ref().map(Service::thread_id);
+    let reader = host_state::reader(Root::of_this_host(), serving_thread);
+    let local = LocalFleet::new(plan).with_host_state(reader);
     let mut fleet: Box<dyn Fleet + '_> = match &service {
-        Some(service) => Box::new(WitnessedFleet::new(plan, service)),
-        None => Box::new(LocalFleet::new(plan)),
+        Some(service) => Box::new(WitnessedFleet::new(local, service)),
+        None => Box::new(local),
     };
     let ended = measure(fleet.as_mut(), plan, directory.as_mut(), &mut listeners, &mut interrupt);
     drop(fleet);

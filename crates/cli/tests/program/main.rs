@@ -18,6 +18,7 @@ mod foreign_servers;
 #[path = "../../../target/tests/nfs/ganesha.rs"]
 mod ganesha;
 mod help;
+mod host_state;
 mod loopback;
 #[path = "../../../target/tests/nfs/memfs.rs"]
 mod memfs;

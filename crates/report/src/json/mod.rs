@@ -8,6 +8,7 @@
 mod curve;
 mod emulated;
 pub(crate) mod estimate;
+mod host;
 mod load_point;
 mod operations;
 mod overview;

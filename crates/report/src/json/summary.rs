@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::estimate::{EstimateJson, LittleJson, estimate, half_width, little, value};
+use super::host::{HostJson, host};
 use super::operations::{Depth, OpJson, op};
 use crate::number::exported;
 
@@ -16,6 +17,9 @@ pub(super) struct SummaryJson<'a> {
     process_cpu_used_processors: Option<EstimateJson>,
     total: StreamJson<'a>,
     streams: Vec<StreamJson<'a>>,
+    /// Of records that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostJson>,
 }
 
 #[derive(Serialize)]
@@ -54,6 +58,7 @@ pub(super) fn summary(summary: &Summary, depth: Depth) -> SummaryJson<'_> {
         process_cpu_used_processors: summary.cpu_used.map(estimate),
         total: stream(&summary.total, depth),
         streams: summary.streams.iter().map(|s| stream(s, depth)).collect(),
+        host: summary.host.as_ref().map(host),
     }
 }
 
