@@ -9,6 +9,10 @@ use workload::op::{Op, OpKind, OpStream};
 use workload::pattern::AccessPattern;
 use workload::plan::{Phases, Run, Stream, WeightedSize, WorkingSet};
 
+mod base_stream;
+
+use base_stream::base_stream;
+
 fn patterns() -> impl Strategy<Value = AccessPattern> {
     prop_oneof![
         Just(AccessPattern::Sequential),
@@ -129,7 +133,7 @@ proptest! {
             },
             workers,
             fsync_every_writes: None,
-            ..base()
+            ..base_stream()
         };
         let operations = OpStream::new(&stream, 1);
         let all = places * u64::from(files);
@@ -174,7 +178,7 @@ proptest! {
             read_permille,
             workers,
             fsync_every_writes: fsync.filter(|_| read_permille < 1000),
-            ..base()
+            ..base_stream()
         };
         let operations = OpStream::new(&stream, 3);
         for lane in 0..workers {
@@ -196,7 +200,7 @@ proptest! {
         let stream = Stream {
             read_permille: 1000 - write_permille,
             fsync_every_writes: Some(writes),
-            ..base()
+            ..base_stream()
         };
         let operations = OpStream::new(&stream, 3);
         let ops: Vec<Op> = (0..200_000).map(|step| operations.op(0, step)).collect();
@@ -213,24 +217,6 @@ proptest! {
     }
 }
 
-fn base() -> Stream {
-    Stream {
-        name: "s".to_owned(),
-        read_permille: 500,
-        transfer_sizes: vec![WeightedSize { size_bytes: 8192, weight: 1 }],
-        access_pattern: AccessPattern::Uniform,
-        working_set: WorkingSet { files: 4, file_size_bytes: 1 << 24, area_bytes: 1 << 24 },
-        queue_depth: 1,
-        workers: 1,
-        arrival: Arrival::Closed { think_time_ns: 0 },
-        direct: false,
-        dsync: false,
-        write_stability: None,
-        fsync_every_writes: None,
-        data: DataPattern::default(),
-    }
-}
-
 #[test]
 fn transfer_sizes_come_in_their_shares() {
     let stream = Stream {
@@ -239,7 +225,7 @@ fn transfer_sizes_come_in_their_shares() {
             WeightedSize { size_bytes: 16_384, weight: 300 },
             WeightedSize { size_bytes: 65_536, weight: 100 },
         ],
-        ..base()
+        ..base_stream()
     };
     let operations = OpStream::new(&stream, 5);
     let mut counts = [0u32; 3];
@@ -263,7 +249,7 @@ fn places_do_not_depend_on_kind_or_size() {
             WeightedSize { size_bytes: 4096, weight: 1 },
             WeightedSize { size_bytes: 8192, weight: 1 },
         ],
-        ..base()
+        ..base_stream()
     };
     let operations = OpStream::new(&stream, 11);
     // counts[kind][size][file]
@@ -280,8 +266,8 @@ fn places_do_not_depend_on_kind_or_size() {
 
 #[test]
 fn streams_of_different_names_do_different_things() {
-    let other = Stream { name: "t".to_owned(), ..base() };
-    let (first, second) = (OpStream::new(&base(), 1), OpStream::new(&other, 1));
+    let other = Stream { name: "t".to_owned(), ..base_stream() };
+    let (first, second) = (OpStream::new(&base_stream(), 1), OpStream::new(&other, 1));
     let same = (0..1000)
         .filter(|step| first.op(0, *step).offset_bytes == second.op(0, *step).offset_bytes)
         .count();

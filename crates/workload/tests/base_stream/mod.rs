@@ -1,0 +1,25 @@
+//! A small stream that tests vary.
+
+use workload::arrival::Arrival;
+use workload::data::DataPattern;
+use workload::pattern::AccessPattern;
+use workload::plan::{Stream, WeightedSize, WorkingSet};
+
+/// One worker that reads and writes 8 KiB, half each, at random in four files of 16 MiB.
+pub(crate) fn base_stream() -> Stream {
+    Stream {
+        name: "s".to_owned(),
+        read_permille: 500,
+        transfer_sizes: vec![WeightedSize { size_bytes: 8192, weight: 1 }],
+        access_pattern: AccessPattern::Uniform,
+        working_set: WorkingSet { files: 4, file_size_bytes: 1 << 24, area_bytes: 1 << 24 },
+        queue_depth: 1,
+        workers: 1,
+        arrival: Arrival::Closed { think_time_ns: 0 },
+        direct: false,
+        dsync: false,
+        write_stability: None,
+        fsync_every_writes: None,
+        data: DataPattern::default(),
+    }
+}
