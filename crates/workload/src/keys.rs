@@ -334,7 +334,7 @@ pub const KEYS: &[Key] = &[
         presence: Required,
         sweep: true,
         doc: "Share of reads among the operations; the rest are writes. Exact in every thousand \
-              operations of a worker.",
+              operations of a worker, in random order.",
         example: "\"70%\"",
     },
     Key {

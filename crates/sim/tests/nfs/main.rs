@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails as the test would")]
 
 mod data;
+mod duplex;
 mod limits;
 mod links;
 mod long;

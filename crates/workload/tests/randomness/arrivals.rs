@@ -3,17 +3,7 @@
 use proptest::prelude::*;
 use workload::arrival::{constant_due_ns, poisson_gap_ns};
 
-/// Kolmogorov's statistic of `sorted` against a distribution function, times the root of the count.
-/// Above 1.628 with a chance of 1 % (Kolmogorov 1933; Smirnov's table, 1948).
-fn kolmogorov(sorted: &[f64], cdf: impl Fn(f64) -> f64) -> f64 {
-    let count = sorted.len() as f64;
-    let distance = sorted.iter().enumerate().fold(0.0f64, |largest, (at, value)| {
-        let expected = cdf(*value);
-        let (below, above) = (at as f64 / count, (at + 1) as f64 / count);
-        largest.max((expected - below).abs()).max((above - expected).abs())
-    });
-    distance * count.sqrt()
-}
+use crate::statistics::kolmogorov;
 
 /// The instants of all lanes within `seconds`, in order.
 fn poisson_instants(seed: u64, rate: f64, lanes: u32, seconds: f64) -> Vec<f64> {
