@@ -114,10 +114,7 @@ fn a_curve_without_queue_depth_one_has_no_floor_and_says_so() {
 #[test]
 fn one_load_point_is_neither_saturated_nor_bent() {
     let (_, curve) = curve_of(bottleneck(&[8]));
-    assert_eq!(
-        curve.plateau.as_ref().unwrap().state,
-        State::Inconclusive(Inconclusive::OnePoint)
-    );
+    assert_eq!(curve.plateau.as_ref().unwrap().state, State::Inconclusive(Inconclusive::OnePoint));
     assert_eq!(curve.knees.unwrap().power, Err(Missing::TooFewPoints { points: 1, wanted: 3 }));
 }
 

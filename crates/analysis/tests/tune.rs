@@ -1,7 +1,7 @@
 //! The search for the least concurrency, on systems whose answer is known.
 
-use analysis::estimate::{Estimate, Method};
 use analysis::curve::plateau::RUNS_PER_POINT;
+use analysis::estimate::{Estimate, Method};
 use analysis::tune::search::{Answer, Goal, Next, Point, next};
 
 /// More runs than any search here may take.

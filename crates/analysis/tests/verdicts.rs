@@ -98,10 +98,7 @@ fn a_rate_that_rises_in_proportion_has_no_limit_yet() {
 fn two_load_points_that_are_far_apart_name_no_cause() {
     // The depths that a quick run had: 168 us alone, and 6 times the rate at depth 16, where the
     // ceiling may be reached or not.
-    let records = vec![
-        point("read", 1, 8192, &[5957; 8]),
-        point("read", 16, 8192, &[35_739; 8]),
-    ];
+    let records = vec![point("read", 1, 8192, &[5957; 8]), point("read", 16, 8192, &[35_739; 8])];
     let found = only(&experiment(records));
     let why = Gap::End(Inconclusive::MoreLoad);
     assert_eq!(found.answer, Answer::NotEnoughData(why), "{found:#?}");

@@ -4,8 +4,8 @@
 
 mod reached;
 
-use analysis::verdict::{Known, Limit};
 use analysis::load_point::{LoadPoint, StreamSummary};
+use analysis::verdict::{Known, Limit};
 use analysis::wire::{RunWire, WireBytes};
 use analysis::{Findings, analyze};
 use cloud::figure::{self, Figure, Protocol};

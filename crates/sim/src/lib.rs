@@ -16,9 +16,9 @@ pub mod examination;
 pub mod nfs_world;
 pub mod population;
 pub mod queueing;
-pub mod testbed;
 pub mod storage;
 pub mod tap;
+pub mod testbed;
 pub mod wire;
 pub mod world;
 

@@ -9,7 +9,8 @@ use crate::load_point::LoadPoint;
 
 /// Parameters that say how much is asked at a time, by their last word, in the order in which they
 /// are taken for an axis.
-pub(crate) const LOAD_KEYS: [&str; 5] = ["queue_depth", "queue_depth_total", "workers", "offered_rate", "rate"];
+pub(crate) const LOAD_KEYS: [&str; 5] =
+    ["queue_depth", "queue_depth_total", "workers", "offered_rate", "rate"];
 
 /// Which parameters differ within each variant.
 pub(crate) struct Axes<'a> {

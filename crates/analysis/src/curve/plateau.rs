@@ -260,12 +260,7 @@ fn is_unqueued(step: &Step) -> bool {
     step.schedule == Schedule::Closed && step.load <= 1.0
 }
 
-fn state(
-    steps: &[Step],
-    top: usize,
-    growth: Option<Growth>,
-    certain: Option<f64>,
-) -> State {
+fn state(steps: &[Step], top: usize, growth: Option<Growth>, certain: Option<f64>) -> State {
     let most = &steps[top];
     if certain.is_some_and(|limit| {
         let slack = most.rate.relative().unwrap_or(0.0).min(FLAT_MAX);
@@ -437,10 +432,10 @@ pub fn schedule(
 /// The steps of these load points, in their order; `None` for a point that measured nothing, or
 /// whose streams are partly closed and partly open, so that its load is no single number.
 pub fn steps(points: &[&LoadPoint]) -> Vec<Option<Step>> {
-    let service = |point: &&&LoadPoint| {
-        point.merged.total.data.service.mean_ns.map(|mean| mean.value / 1e9)
-    };
-    let unloaded_s = points.iter().filter_map(|point| service(&point)).fold(f64::INFINITY, f64::min);
+    let service =
+        |point: &&&LoadPoint| point.merged.total.data.service.mean_ns.map(|mean| mean.value / 1e9);
+    let unloaded_s =
+        points.iter().filter_map(|point| service(&point)).fold(f64::INFINITY, f64::min);
     points.iter().map(|point| step(point, unloaded_s)).collect()
 }
 
@@ -450,8 +445,8 @@ fn step(point: &LoadPoint, unloaded_s: f64) -> Option<Step> {
     let service_s = total.data.service.mean_ns?.value / 1e9;
     let (rate, runs, agrees) = point.rate_for_judgement()?;
     let measured = rate.value > 0.0 && service_s > 0.0;
-    let slots_used =
-        total.outstanding_mean.map_or(0.0, |mean| mean.value) / point.queue_depth_total.max(1) as f64;
+    let slots_used = total.outstanding_mean.map_or(0.0, |mean| mean.value)
+        / point.queue_depth_total.max(1) as f64;
     let delay_s = total.schedule_delay_mean_ns.map_or(0.0, |delay| delay.value / 1e9);
     let (load, schedule) = match (closed, total.offered_rate) {
         (true, _) => (point.queue_depth_total as f64, Schedule::Closed),

@@ -53,7 +53,6 @@ pub(super) fn summary(
             Estimate::of_ratio(&measured.cpu_ns, &total.length_ns),
             &pick(|s| s.cpu_used),
         ),
-        host: None,
         total: stream_summary(StreamSpec::all(&run.streams), &total, workers(&|_| true), &totals),
         streams,
         host: host_state::summary(&measured.host, &hosts),

@@ -173,7 +173,8 @@ mod tests {
     /// A depth with this rate, its relative half-width and its runs.
     fn step(depth: u32, rate: f64, half: f64, runs: u32) -> Step {
         let uncertainty = Some(half * rate);
-        let estimate = Estimate { value: rate, uncertainty, samples: 8.0, method: Method::Intervals };
+        let estimate =
+            Estimate { value: rate, uncertainty, samples: 8.0, method: Method::Intervals };
         let service_s = f64::from(depth) / rate;
         let judged = plateau::Step {
             load: f64::from(depth),

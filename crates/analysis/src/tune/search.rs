@@ -223,9 +223,8 @@ impl Known<'_> {
 
     /// The point whose precision keeps the judgement open, while it may be measured again.
     fn imprecise(&self, plateau: &Plateau) -> Option<usize> {
-        let State::Inconclusive(
-            Inconclusive::Precision(index) | Inconclusive::Stability(index),
-        ) = plateau.state
+        let State::Inconclusive(Inconclusive::Precision(index) | Inconclusive::Stability(index)) =
+            plateau.state
         else {
             return None;
         };

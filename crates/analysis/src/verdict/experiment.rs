@@ -169,7 +169,9 @@ fn right_after(
     circumstances: &Circumstances,
 ) -> f64 {
     let (mut right, mut all) = (0.0, 0.0);
-    let of = |(one, ratio): (&Hypothesis, &Ratio)| (one.limit, circumstances.likelihood(*ratio, outcome, ERROR));
+    let of = |(one, ratio): (&Hypothesis, &Ratio)| {
+        (one.limit, circumstances.likelihood(*ratio, outcome, ERROR))
+    };
     for ((one, likelihood), probability) in
         HYPOTHESES.iter().zip(ratios).map(of).zip(&weighed.posterior)
     {

@@ -66,10 +66,23 @@ pub fn next(template: &Run, may: May, done: &[LoadPoint], known: &Known) -> Opti
     if let Some(run) = changes.find_map(|change| changed(template, may, base, done, change)) {
         return Some(run);
     }
-    let would_name = matches!(weighed.answer(base), Answer::Limited { .. });
+    let answer = weighed.answer(base);
+    let Answer::Limited { by, .. } = &answer else { return None };
+    if let Some(point) = weighed.decisive(by).filter(|point| done[*point].runs.len() == 1) {
+        return Some(again(template, &done[point]));
+    }
     let top = &done[base.top_load_point()];
-    let control = || at_depth(template, &[], top.queue_depth_total);
-    (would_name && !is_controlled(top, base, done)).then(control)
+    (!is_controlled(top, base, done)).then(|| again(template, top))
+}
+
+/// The same run once more.
+fn again(template: &Run, point: &LoadPoint) -> Run {
+    let is_depth = |key: &str| key.starts_with(QUEUE_DEPTH);
+    let settings: Vec<(String, String)> =
+        point.parameters.iter().filter(|(key, _)| !is_depth(key)).cloned().collect();
+    let connections = point.work.connections.filter(|_| template.connections.is_some());
+    let run = at_depth(template, &settings, point.queue_depth_total);
+    Run { connections: connections.or(run.connections), ..run }
 }
 
 /// Whether the workload itself was measured again after everything that it is compared with: if a
@@ -78,8 +91,8 @@ fn is_controlled(top: &LoadPoint, base: &Series, done: &[LoadPoint]) -> bool {
     let last_run = |point: &LoadPoint| point.runs.iter().map(|run| run.index).max();
     let own = |index: &usize| base.load_points.contains(index);
     let others = (0..done.len()).filter(|index| !own(index)).filter_map(|i| last_run(&done[i]));
-    let few = (top.runs.len() as u32) < RUNS_PER_POINT;
-    !few || others.max().is_none_or(|last| last_run(top).is_some_and(|own| own > last))
+    let enough = top.runs.len() as u32 > RUNS_PER_POINT;
+    enough || others.max().is_none_or(|last| last_run(top).is_some_and(|own| own > last))
 }
 
 fn allowed(change: Change, template: &Run, may: May, base: &Series) -> bool {
@@ -87,7 +100,9 @@ fn allowed(change: Change, template: &Run, may: May, base: &Series) -> bool {
         Change::Connections => may.connections,
         Change::Mix | Change::Direction => may.direction && base.work.read_share.fract() == 0.0,
         Change::Volumes => may.volumes,
-        Change::LargerTransfers | Change::SmallerTransfers => template.streams.iter().all(|s| s.transfer_sizes.len() == 1),
+        Change::LargerTransfers | Change::SmallerTransfers => {
+            template.streams.iter().all(|s| s.transfer_sizes.len() == 1)
+        }
         Change::Workers => true,
         Change::Order => base.work.order != Order::Both,
     }

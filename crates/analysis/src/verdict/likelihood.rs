@@ -127,9 +127,10 @@ pub(crate) fn host_pressure(series: &Series) -> Option<f64> {
     let processors = host.and_then(|host| host.processors);
     let own = of(|host| host.process).zip(processors).map(|(share, count)| share * count);
     let delay = of(|host| host.run_queue_delay);
-    let waits = delay.zip(own).filter(|(_, own)| *own > 0.0).map_or(1.0, |(delay, own)| {
-        (delay / (delay + own) / WAITING_SHARE).min(1.0)
-    });
+    let waits = delay
+        .zip(own)
+        .filter(|(_, own)| *own > 0.0)
+        .map_or(1.0, |(delay, own)| (delay / (delay + own) / WAITING_SHARE).min(1.0));
     let shared = of(|host| host.busy).map(|busy| busy * waits);
     let quota = own.zip(host.and_then(|host| host.quota)).map(|(own, quota)| own / quota);
     let pressures = [worker, shared, quota].into_iter().flatten();
@@ -310,16 +311,16 @@ fn known_amount(limit: Limit, series: &Series, known: &Known) -> Option<(Evidenc
         };
         let sigma = AMOUNT_SIGMA.hypot(error).hypot(model);
         let off = (amount / one.value).ln();
-        let is_shared = matches!(
-            limit,
-            Limit::VolumeThroughput | Limit::Endpoint | Limit::OperationsPerSecond
-        );
+        let is_shared =
+            matches!(limit, Limit::VolumeThroughput | Limit::Endpoint | Limit::OperationsPerSecond);
         let shared = if is_shared && !one.certain { SHARED } else { 0.0 };
         let of_others = Component::uniform(-SHARED_RANGE, 0.0, sigma).density(off);
         (1.0 - wrong - shared) * normal(off, sigma) + shared * of_others + wrong * unknown
     };
-    let measured = HYPOTHESES.iter().filter(|hypothesis| comparable(hypothesis)).find_map(amount)?;
-    let evidence = Evidence::Known { limit, measured, known: one.value, origin: one.origin.clone() };
+    let measured =
+        HYPOTHESES.iter().filter(|hypothesis| comparable(hypothesis)).find_map(amount)?;
+    let evidence =
+        Evidence::Known { limit, measured, known: one.value, origin: one.origin.clone() };
     Some((evidence, each(likelihood, 1.0 / AMOUNT_RANGE)))
 }
 
@@ -436,7 +437,8 @@ fn of_ratio(ratio: Ratio, low: f64, high: f64, error: f64, more_bytes: f64) -> f
     let new = Component::uniform(least - RANGE / 2.0, least, near.sigma);
     let higher = Component::uniform(most, most + RANGE, near.sigma);
     let (rise, risen) = next_limit(least, more_bytes);
-    let rising = Component { decay: OTHER_ABOVE, ..Component::uniform(rise, least.max(rise), near.sigma) };
+    let rising =
+        Component { decay: OTHER_ABOVE, ..Component::uniform(rise, least.max(rise), near.sigma) };
     let as_predicted = (1.0 - OTHER_NEW - EXCEEDED) * (1.0 - risen);
     as_predicted * ((1.0 - LOOSE_SHARE) * over(near) + LOOSE_SHARE * over(loose))
         + (1.0 - OTHER_NEW - EXCEEDED) * risen * over(rising)

@@ -6,8 +6,8 @@
 //! changes (connections, transfer size, direction); [`likelihood`] weighs the predictions against
 //! every other series by Bayes' rule, together with what is known beforehand ([`known`]) and what
 //! was seen of processors and slots; [`calibration`] turns the weights into probabilities that are
-//! right as often as they say. One cause is named, or two or three that the data cannot tell apart,
-//! if they have a probability of at least 90 %; otherwise the verdict is "not enough data", with
+//! right as often as they say. One cause is named if it has a probability of at least 90 %, or
+//! several that the data cannot tell apart if they have 95 % together; otherwise the verdict is "not enough data", with
 //! the experiment that would tell ([`experiment`]).
 //!
 //! Not for: words; `report` has them.
@@ -41,6 +41,9 @@ use series::Series;
 
 /// Below this probability no cause is named.
 pub const NAME_MIN: f64 = 0.90;
+/// Several causes are named only if they have this probability together: who reads a list takes it
+/// for complete.
+pub const NAME_SEVERAL_MIN: f64 = 0.95;
 /// At most so many causes are named together, or one more if all of them are about bytes per second
 /// or all about requests.
 pub const NAMED_MAX: usize = 3;
@@ -82,7 +85,7 @@ pub enum Answer {
     Limited {
         /// One to four limits, the most probable first; see [`NAMED_MAX`].
         by: Vec<Limit>,
-        /// Their probability together, at least [`NAME_MIN`].
+        /// Their probability together, at least [`NAME_MIN`], or [`NAME_SEVERAL_MIN`] of several.
         probability: f64,
     },
     /// The end was not reached: no limit was in force.
@@ -367,7 +370,8 @@ impl Weighed {
         let mut probability = 0.0;
         for (index, candidate) in self.candidates.iter().take(NAMED_MAX + 1).enumerate() {
             probability += candidate.probability;
-            if probability >= NAME_MIN {
+            let least = if index == 0 { NAME_MIN } else { NAME_SEVERAL_MIN };
+            if probability >= least {
                 let by: Vec<Limit> = self.candidates[..=index].iter().map(|c| c.limit).collect();
                 let about_requests = by[0].is_about_requests();
                 let alike = by.iter().all(|limit| limit.is_about_requests() == about_requests);
@@ -378,6 +382,19 @@ impl Weighed {
             }
         }
         Answer::NotEnoughData(Gap::Undecided)
+    }
+
+    /// The load point of the comparison that speaks most for `named`, as an index in
+    /// `Findings::load_points`.
+    pub(crate) fn decisive(&self, named: &[Limit]) -> Option<usize> {
+        let compared = |one: &&Observation| matches!(one.evidence, Evidence::Compared { .. });
+        let strength = |one: &Observation| self.strength(one, named);
+        let strongest = self
+            .observations
+            .iter()
+            .filter(compared)
+            .max_by(|a, b| strength(a).total_cmp(&strength(b)))?;
+        strongest.load_points.last().copied()
     }
 
     /// The observations, those first that speak most for `named`.

@@ -89,7 +89,8 @@ impl Series {
     /// sharper curve more.
     pub(crate) fn ceiling(&self) -> Ceiling {
         let half = self.plateau.level.relative();
-        let error = half.map_or(UNKNOWN_ERROR, |half| half / 2.0);
+        let agrees = self.steps[self.plateau.top].is_some_and(|step| step.agrees);
+        let error = half.filter(|_| agrees).map_or(UNKNOWN_ERROR, |half| half / 2.0);
         let low = self.level();
         if self.is_reached() {
             return Ceiling { low, high: low, error };
@@ -181,9 +182,8 @@ fn unloaded_s(one: &Series, all: &[Series]) -> Option<f64> {
     let family = all.iter().filter(|other| other.work.kind == one.work.kind);
     let of = |other: &Series| -> Option<f64> {
         let first = other.measured().next()?;
-        let unqueued = first.schedule == Schedule::Closed
-            && first.load <= 1.0
-            && !other.plateau.floor_is_pace;
+        let unqueued =
+            first.schedule == Schedule::Closed && first.load <= 1.0 && !other.plateau.floor_is_pace;
         (unqueued || first.schedule == Schedule::Kept).then_some(first.service_s)
     };
     family.filter_map(of).min_by(f64::total_cmp)

@@ -67,7 +67,8 @@ pub(super) fn ceilings(
         return (Vec::new(), String::new());
     }
     let words: Vec<&str> = lines.iter().map(|(_, _, words)| words.as_str()).collect();
-    let said = format!(" Dotted: where throughput is flat, and what limits it: {}.", words.join("; "));
+    let said =
+        format!(" Dotted: where throughput is flat, and what limits it: {}.", words.join("; "));
     let series = lines.iter().map(|(limits, y, _)| level(shown, &one_of(limits), *y));
     (series.collect(), said)
 }

@@ -129,7 +129,12 @@ pub(crate) fn expectation(of: &Expectation) -> ExpectationJson<'_> {
             id: &measured.id,
             variant: &measured.variant,
             ops_per_s: exported(measured.ops_per_s),
-            limited_by: measured.verdict.iter().flat_map(Verdict::named).map(|l| l.code()).collect(),
+            limited_by: measured
+                .verdict
+                .iter()
+                .flat_map(Verdict::named)
+                .map(|l| l.code())
+                .collect(),
             limited_by_probability: measured.verdict.as_ref().and_then(|own| match &own.answer {
                 Answer::Limited { probability, .. } => Some(exported(*probability)),
                 _ => None,

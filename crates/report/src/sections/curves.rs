@@ -83,7 +83,8 @@ fn floor(floor: &Floor) -> String {
             time(floor.service_mean_ns.value)
         );
     }
-    let mut words = format!("latency floor: {} mean service time", time(floor.service_mean_ns.value));
+    let mut words =
+        format!("latency floor: {} mean service time", time(floor.service_mean_ns.value));
     if let Some(p50) = floor.service_p50_ns {
         words.push_str(&format!(" (median {})", time(p50 as f64)));
     }

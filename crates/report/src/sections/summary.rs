@@ -215,7 +215,9 @@ fn recommendations(findings: &Findings, output: Output) -> Vec<String> {
             if !matches!(verdict.answer, Answer::Limited { .. }) {
                 continue;
             }
-            let Some(first) = verdict::advice(findings, verdict).into_iter().next() else { continue };
+            let Some(first) = verdict::advice(findings, verdict).into_iter().next() else {
+                continue;
+            };
             if !remedies.contains(&first) {
                 remedies.push(first);
             }

@@ -146,10 +146,9 @@ pub(crate) fn next_step(verdict: &Verdict) -> Option<(String, String)> {
                     "More connections raise what each of them limits, and nothing else.",
                     "--set run.nconnect=1,4,16".to_owned(),
                 ),
-                Change::LargerTransfers => added(
-                    SIZES,
-                    format!("--set transfer_size={transfer_size},{}", resized(4.0)),
-                ),
+                Change::LargerTransfers => {
+                    added(SIZES, format!("--set transfer_size={transfer_size},{}", resized(4.0)))
+                }
                 Change::SmallerTransfers => added(
                     SIZES,
                     format!("--set transfer_size={transfer_size},{}", resized(0.125).max(512.0)),

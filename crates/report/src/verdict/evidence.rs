@@ -40,7 +40,10 @@ pub(crate) fn evidence(verdict: &Verdict, most: usize) -> Vec<String> {
 pub(crate) fn sentence(evidence: &Evidence) -> Option<String> {
     Some(match evidence {
         Evidence::HostProcessors { busy, others } => {
-            let busy = format!("this host's processors were {} busy with the generator or made it wait", percent(*busy));
+            let busy = format!(
+                "this host's processors were {} busy with the generator or made it wait",
+                percent(*busy)
+            );
             match others.filter(|others| *others > 0.1) {
                 Some(others) => format!("{busy}; other processes used {} of them", plain(others)),
                 None => busy,

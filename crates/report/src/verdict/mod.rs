@@ -118,7 +118,11 @@ pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
             }
         }
         State::Reached(Reason::RateNotKept) => {
-            format!("an offered rate was not kept: at most {} completed, at {}", rate(top), load(top))
+            format!(
+                "an offered rate was not kept: at most {} completed, at {}",
+                rate(top),
+                load(top)
+            )
         }
         State::NotReached if is_open(top) => {
             format!("every offered rate was kept, up to {}", load(point(last)))
@@ -149,7 +153,9 @@ fn inconclusive(findings: &Findings, verdict: &Verdict, why: Inconclusive) -> St
             let at = point(index);
             let half = at.rate_for_judgement().and_then(|(rate, _, _)| rate.relative());
             match half {
-                Some(half) => format!("the rate at {} is known to ±{} only", load(at), half_width(half)),
+                Some(half) => {
+                    format!("the rate at {} is known to ±{} only", load(at), half_width(half))
+                }
                 None => format!("the rate at {} has no interval: too few intervals", load(at)),
             }
         }
@@ -169,7 +175,9 @@ fn inconclusive(findings: &Findings, verdict: &Verdict, why: Inconclusive) -> St
                 None => format!("{} at {}", rate(point(last)), load(point(last))),
             }
         }
-        Inconclusive::Doubling => "the highest load is less than twice the next lower one".to_owned(),
+        Inconclusive::Doubling => {
+            "the highest load is less than twice the next lower one".to_owned()
+        }
         Inconclusive::Stability(index) => {
             let at = point(index);
             let rates: Vec<f64> = at
@@ -187,9 +195,10 @@ fn inconclusive(findings: &Findings, verdict: &Verdict, why: Inconclusive) -> St
                     load(point(last))
                 ),
                 many => {
-                    let (low, high) = many
-                        .iter()
-                        .fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(*rate), high.max(*rate)));
+                    let (low, high) =
+                        many.iter().fold((f64::INFINITY, 0.0f64), |(low, high), rate| {
+                            (low.min(*rate), high.max(*rate))
+                        });
                     format!(
                         "{} gave {} in one run and {} in another: a limit moved, a burst credit ran \
                          out, or something else used the target",

@@ -10,7 +10,7 @@ use analysis::work::Order;
 
 use super::oracle::{self, Workload};
 use super::systems::{Class, System};
-use crate::testbed::Access;
+use crate::testbed::{Access, Amounts};
 
 /// Limits within this share of the lowest are all the truth.
 const CLOSE: f64 = 0.08;
@@ -66,15 +66,17 @@ pub fn grade(system: &System, verdict: &Verdict, findings: &Findings) -> Graded 
         connections,
         workers: f64::from(work.workers),
     };
-    let ceilings = oracle::ceilings(&system.amounts, &workload);
-    let lowest = ceilings.iter().map(|(_, rate)| *rate).fold(f64::INFINITY, f64::min);
-    let mut truth: Vec<Limit> = ceilings
-        .iter()
-        .filter(|(_, rate)| *rate <= lowest * (1.0 + CLOSE))
-        .map(|(limit, _)| *limit)
-        .collect();
+    let mut truth: Vec<Limit> = Vec::new();
+    let mut highest: f64 = 0.0;
+    for amounts in conditions(&system.amounts) {
+        let ceilings = oracle::ceilings(&amounts, &workload);
+        let lowest = ceilings.iter().map(|(_, rate)| *rate).fold(f64::INFINITY, f64::min);
+        let near = ceilings.iter().filter(|(_, rate)| *rate <= lowest * (1.0 + CLOSE));
+        truth.extend(near.map(|(limit, _)| *limit));
+        highest = highest.max(lowest);
+    }
+    truth.sort();
     truth.dedup();
-    let highest = lowest * system.amounts.change.map_or(1.0, |change| change.factor.max(1.0));
     let top = &findings.load_points[verdict.top()];
     let rate = top.merged.total.achieved_rate_all_kinds().map_or(0.0, |rate| rate.value);
     let moves = matches!(system.class, Class::Moving | Class::BurstCredit | Class::Neighbour);
@@ -113,6 +115,25 @@ pub fn grade(system: &System, verdict: &Verdict, findings: &Findings) -> Graded 
         candidates,
         runs: findings.load_points.iter().map(|point| point.runs.len()).sum(),
     }
+}
+
+/// The amounts under each of the conditions that a session may meet: what limits under one of them
+/// is the truth while it lasts.
+fn conditions(amounts: &Amounts) -> Vec<Amounts> {
+    let scaled = |factor: f64| Amounts {
+        volume: amounts.volume.map(|rate| rate * factor),
+        endpoint: amounts.endpoint.map(|rate| rate * factor),
+        operations: amounts.operations.map(|rate| rate * factor),
+        ..amounts.clone()
+    };
+    let mut all = vec![amounts.clone()];
+    all.extend(amounts.change.map(|change| scaled(change.factor)));
+    all.extend(amounts.neighbour.map(|neighbour| scaled(1.0 - neighbour.share)));
+    all.extend(amounts.credit.map(|credit| Amounts {
+        volume: amounts.volume.map(|rate| rate * credit.peak),
+        ..amounts.clone()
+    }));
+    all
 }
 
 /// Grades of many verdicts.
@@ -160,15 +181,15 @@ impl Tally {
     /// The largest difference between stated probability and share of right statements, over the
     /// classes of stated probability with at least `least` statements.
     pub fn worst_calibration(&self, least: usize) -> f64 {
-        self.stated().into_iter().filter(|row| row.count >= least).fold(0.0, |worst: f64, row| {
-            worst.max((row.stated - row.right).abs())
-        })
+        self.stated()
+            .into_iter()
+            .filter(|row| row.count >= least)
+            .fold(0.0, |worst: f64, row| worst.max((row.stated - row.right).abs()))
     }
 
     fn stated(&self) -> Vec<Calibration> {
-        let statements = self.all.iter().filter_map(|one| {
-            Some((one.stated?, one.grade == Grade::Right))
-        });
+        let statements =
+            self.all.iter().filter_map(|one| Some((one.stated?, one.grade == Grade::Right)));
         rows(&STATED, &statements.collect::<Vec<_>>())
     }
 

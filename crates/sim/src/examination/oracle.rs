@@ -37,7 +37,8 @@ pub fn unloaded_s(amounts: &Amounts, work: &Workload) -> (f64, f64) {
         (each + per_kib * kib) * (reads + writes * disk.write_factor)
     });
     let server = (service + cpu + disk) / 1e9;
-    let client = (amounts.client_cpu_ns.0 + amounts.client_cpu_ns.1 * kib) * slowdown(amounts, work);
+    let client =
+        (amounts.client_cpu_ns.0 + amounts.client_cpu_ns.1 * kib) * slowdown(amounts, work);
     let mut paced = 0.0;
     for rate in [amounts.volume, amounts.endpoint, amounts.flow] {
         paced += rate.map_or(0.0, |rate| work.size_bytes / rate);
@@ -84,9 +85,9 @@ pub fn ceilings(amounts: &Amounts, work: &Workload) -> Vec<(Limit, f64)> {
     add(Limit::ServerSlots, slots.map(|slots| slots / held_s));
     add(
         Limit::ServerCpu,
-        amounts.server_cpu.map(|cpu| {
-            f64::from(cpu.processors) * 1e9 / (cpu.work_ns.0 + cpu.work_ns.1 * kib)
-        }),
+        amounts
+            .server_cpu
+            .map(|cpu| f64::from(cpu.processors) * 1e9 / (cpu.work_ns.0 + cpu.work_ns.1 * kib)),
     );
     add(Limit::OperationsPerSecond, amounts.operations);
     add(

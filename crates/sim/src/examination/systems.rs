@@ -66,15 +66,16 @@ impl Class {
         (Class::ClientCache, 8),
         (Class::ServerCache, 8),
         (Class::FalseKnown, 14),
-        (Class::Quick, 10),
-        (Class::FourCorners, 12),
+        (Class::Quick, 6),
+        (Class::FourCorners, 6),
         (Class::TwoPoints, 8),
         (Class::OnePoint, 8),
     ];
 
     /// A number that is different for every class.
     pub fn number(self) -> u64 {
-        Class::ALL.iter().position(|(class, _)| *class == self).expect("every class is listed") as u64
+        Class::ALL.iter().position(|(class, _)| *class == self).expect("every class is listed")
+            as u64
     }
 
     /// The name in tables.
@@ -182,7 +183,8 @@ impl Draw {
 
 /// Draws the system of this class and seed.
 pub fn draw(class: Class, seed: u64) -> System {
-    let mut draw = Draw { seed: random::derive(random::derive(seed, 0x5EED), class.number()), number: 0 };
+    let mut draw =
+        Draw { seed: random::derive(random::derive(seed, 0x5EED), class.number()), number: 0 };
     let limit = limit(class, &mut draw);
     let mount = match class {
         Class::ClientCache => true,
@@ -301,7 +303,8 @@ fn set_limits(system: &mut System, limit: Limit, draw: &mut Draw) -> Target {
     amounts.link = Some(rate * on_wire * spare(draw));
     amounts.operations = draw.chance(0.2).then(|| rate * spare(draw));
     amounts.client_cpu_ns.0 = amounts.client_cpu_ns.0.min(0.3 * work.workers / rate * 1e9);
-    amounts.client_cpu_ns.1 = amounts.client_cpu_ns.1.min(0.1 * work.workers / rate * 1e9 / (size / 1024.0));
+    amounts.client_cpu_ns.1 =
+        amounts.client_cpu_ns.1.min(0.1 * work.workers / rate * 1e9 / (size / 1024.0));
     set(amounts, limit, &work, rate, draw);
     match system.class {
         Class::TwoClose => {
@@ -410,7 +413,8 @@ fn set(amounts: &mut Amounts, limit: Limit, work: &Workload, rate: f64, draw: &m
                 true => ((own.0 * slower, own.1), own),
                 false => (own, (own.0 / slower, own.1)),
             };
-            amounts.disk = Some(Disk { devices, random_ns, sequential_ns, write_factor, cache: 0.0 });
+            amounts.disk =
+                Some(Disk { devices, random_ns, sequential_ns, write_factor, cache: 0.0 });
         }
         Limit::ClientSlots | Limit::ServerSlots => {}
     }

@@ -207,9 +207,5 @@ fn phases(system: &System, run: &Run) -> Phases {
     let rate = (depth / unloaded_s).min(ceiling);
     let operations = OPERATIONS.max(QUEUES * depth);
     let interval_ns = (operations / rate / WINDOW as f64 * 1e9) as u64 + 1;
-    Phases {
-        warm_up_ns: WARM_UP * interval_ns,
-        measure_ns: WINDOW * interval_ns,
-        interval_ns,
-    }
+    Phases { warm_up_ns: WARM_UP * interval_ns, measure_ns: WINDOW * interval_ns, interval_ns }
 }

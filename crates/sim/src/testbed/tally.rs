@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use metrics::connection::ConnectionInterval;
 use metrics::histogram::{Counts, bucket_of};
+use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
 use metrics::wire::{WireInterval, WirePlace};
 use workload::connection::{CallCounters, TcpState};
@@ -81,6 +82,23 @@ pub(super) struct Tally {
     /// Reads, writes.
     kinds: [Kind; 2],
     outstanding_start: u64,
+}
+
+impl HostLoad {
+    /// What the kernel counted while this process used `own_ns`.
+    fn interval(&self, own_ns: u64, length_ns: u64) -> HostInterval {
+        let all_ns = u64::from(self.processors) * length_ns;
+        let others_ns = (self.other_load * length_ns as f64) as u64;
+        let busy_ns = (own_ns + others_ns).min(all_ns);
+        let delay_ns = own_ns as f64 * (self.slowdown - 1.0);
+        HostInterval {
+            span_ns: length_ns,
+            processors: Some(self.processors),
+            times: Some(ProcessorTimes { busy_ns, idle_ns: all_ns - busy_ns, steal_ns: 0 }),
+            run_queue_delay_ns: Some(delay_ns as u64),
+            ..HostInterval::default()
+        }
+    }
 }
 
 impl Tally {
@@ -173,6 +191,7 @@ impl Tally {
             connections,
             wire: if of_mount { vec![wire] } else { Vec::new() },
             process_user_ns,
+            host: Some(host.interval(process_user_ns, interval_ns)),
             ..Interval::default()
         });
     }
@@ -193,10 +212,7 @@ impl Tally {
                 outstanding_end: connection.outstanding,
                 outstanding_time_ns: connection.integral as u128,
                 span_ns: interval_ns,
-                tcp: Some(TcpState {
-                    rtt_ns: connection.rtt_ns as u64,
-                    ..TcpState::default()
-                }),
+                tcp: Some(TcpState { rtt_ns: connection.rtt_ns as u64, ..TcpState::default() }),
                 ..ConnectionInterval::default()
             };
             (connection.calls, connection.bytes, connection.integral) = (0, 0, 0.0);

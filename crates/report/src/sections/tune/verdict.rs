@@ -156,7 +156,8 @@ fn limited(findings: &Findings, tune: &TuneFindings) -> Vec<String> {
         format!("Evidence: {}.", verdict::shape(findings, verdict)),
     ];
     words.extend(verdict::advice(findings, verdict).into_iter().next());
-    if let Some((why, arguments)) = verdict::next_step(verdict).filter(|(_, more)| !more.is_empty()) {
+    if let Some((why, arguments)) = verdict::next_step(verdict).filter(|(_, more)| !more.is_empty())
+    {
         words.push(format!("{why} Add to the command: `{arguments}`"));
     }
     let throughput_is_limit =
