@@ -161,7 +161,8 @@ pub struct PoissonInstants {
 }
 
 impl PoissonInstants {
-    /// The share of worker `lane` of `lanes` in a mean of `offered_rate` operations per second.
+    /// The share of worker `lane` of `lanes` in a mean of `offered_rate` operations per second,
+    /// drawn from the stream's `seed`.
     pub fn new(seed: u64, offered_rate: f64, lane: u32, lanes: u32) -> PoissonInstants {
         let due_ns = poisson_gap_ns(seed, offered_rate, lane, lanes, 0);
         PoissonInstants { seed, offered_rate, lane, lanes, step: 0, due_ns }

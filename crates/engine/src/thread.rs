@@ -252,7 +252,8 @@ impl Thread {
                 self.with_data(job, schedule, target, handover, tally)
             }
             Arrival::Poisson { offered_rate } => {
-                let instants = PoissonInstants::new(job.run_seed, offered_rate, lane, lanes);
+                let seed = job.stream.seed(job.run_seed);
+                let instants = PoissonInstants::new(seed, offered_rate, lane, lanes);
                 let schedule = job.open(instants);
                 self.with_data(job, schedule, target, handover, tally)
             }

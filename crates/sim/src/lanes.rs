@@ -114,7 +114,8 @@ pub(crate) fn lanes<D: Findings + 'static>(
                     SimLane::boxed(place, assigned, ops, Open::new(instants), data)
                 }
                 Arrival::Poisson { offered_rate } => {
-                    let instants = PoissonInstants::new(run.seed, offered_rate, lane, workers);
+                    let seed = stream.seed(run.seed);
+                    let instants = PoissonInstants::new(seed, offered_rate, lane, workers);
                     SimLane::boxed(place, assigned, ops, Open::new(instants), data)
                 }
             });

@@ -49,13 +49,15 @@ pub fn constant_due_ns(offered_rate: f64, lane: u32, lanes: u32, step: u64) -> u
     (index as f64 * (1e9 / offered_rate)).round() as u64
 }
 
-/// The gap before step `step` of worker `lane`, in nanoseconds, for a Poisson process.
+/// The gap before step `step` of worker `lane`, in nanoseconds, for a Poisson process; `seed` is
+/// that of the stream ([`Stream::seed`](crate::plan::Stream::seed)).
 ///
 /// Each worker draws exponential gaps of mean `lanes / offered_rate`; the sum of independent
 /// Poisson processes is a Poisson process of the summed rate (Kingman, "Poisson Processes", 1993,
 /// superposition theorem).
 pub fn poisson_gap_ns(seed: u64, offered_rate: f64, lane: u32, lanes: u32, step: u64) -> f64 {
-    let bits = random::at(random::derive(seed, 0xA11 + u64::from(lane)), step);
+    let index = step * u64::from(lanes) + u64::from(lane);
+    let bits = random::at(random::derive(seed, 0xA11), index);
     // 1 - u lies in (0, 1], so the logarithm is finite.
     let mean_ns = 1e9 * f64::from(lanes) / offered_rate;
     -(1.0 - random::unit(bits)).ln() * mean_ns

@@ -77,7 +77,7 @@ struct SizeClass {
 impl OpStream {
     /// Prepares the stream with a run's seed. `stream.workers` is the number of lanes.
     pub fn new(stream: &Stream, seed: u64) -> OpStream {
-        let seed = random::derive(seed, name_number(&stream.name));
+        let seed = stream.seed(seed);
         let set = &stream.working_set;
         let align_bytes = stream.transfer_sizes.iter().map(|s| s.size_bytes).min().unwrap_or(512);
         let mut weight = 0;
@@ -167,11 +167,4 @@ impl OpStream {
         let found = self.sizes.iter().find(|class| draw < class.weight_to_here);
         found.expect("the last class ends at the sum of weights")
     }
-}
-
-/// A number for a stream's name (FNV-1a, 64 bit), so that streams of one run differ.
-fn name_number(name: &str) -> u64 {
-    name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
-    })
 }

@@ -288,6 +288,16 @@ impl Stream {
         }
     }
 
+    /// The seed of everything random about this stream in a run with `run_seed`, so that streams of
+    /// one run neither do the same operations nor do them at the same instants.
+    pub fn seed(&self, run_seed: u64) -> u64 {
+        // FNV-1a, 64 bit.
+        let name = self.name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+        });
+        random::derive(run_seed, name)
+    }
+
     /// The limit on outstanding operations over all workers (SNIA's OIO).
     pub fn queue_depth_total(&self) -> u64 {
         u64::from(self.queue_depth) * u64::from(self.workers)

@@ -3,14 +3,20 @@
 use sim::storage::Model;
 use sim::world::simulate_with_witness;
 use workload::arrival::Arrival;
+use workload::plan::Stream;
 
 use crate::runs::{S, assert_near, constant, poisson, run, stream};
 
-/// The gaps between the operations that reached the storage, in nanoseconds.
+/// The gaps between the operations of one stream that reached the storage, in nanoseconds.
 fn gaps_ns(arrival: Arrival, workers: u32, seconds: u64) -> Vec<u64> {
     let mut stream = stream(arrival, 4);
     stream.workers = workers;
-    let simulated = simulate_with_witness(&run(vec![stream], seconds * S, S), &Model::fixed(0), 1);
+    gaps_of_streams_ns(vec![stream], seconds)
+}
+
+/// The gaps between the operations of all streams of a run, in nanoseconds.
+fn gaps_of_streams_ns(streams: Vec<Stream>, seconds: u64) -> Vec<u64> {
+    let simulated = simulate_with_witness(&run(streams, seconds * S, S), &Model::fixed(0), 1);
     let issued: Vec<u64> = simulated.seen.iter().map(|seen| seen.issued_ns).collect();
     issued.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
@@ -57,6 +63,16 @@ fn poisson_arrivals_have_exponential_gaps() {
         let distance = kolmogorov_distance(gaps, 1e5);
         assert!(distance < critical, "{workers} workers: {distance}, allowed {critical}");
     }
+}
+
+#[test]
+fn poisson_streams_of_one_run_add_up_to_a_poisson_process() {
+    let first = stream(poisson(5000.0), 4);
+    let second = Stream { name: "second".to_owned(), ..first.clone() };
+    let gaps = gaps_of_streams_ns(vec![first, second], 10);
+    let critical = critical_distance(gaps.len());
+    let distance = kolmogorov_distance(gaps, 1e5);
+    assert!(distance < critical, "{distance}, allowed {critical}");
 }
 
 #[test]
