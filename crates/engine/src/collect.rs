@@ -53,7 +53,6 @@ pub(crate) struct CollectorEnd {
     empty: Producer<Box<Tally>>,
     stream: usize,
     lane: u32,
-    open: bool,
     tid: i32,
     pulse: Arc<Pulse>,
     /// The times of its thread at the last edge.
@@ -100,7 +99,6 @@ impl CollectorEnd {
 pub(crate) fn handover(
     stream: usize,
     lane: u32,
-    open: bool,
     connections: usize,
     pulse: Arc<Pulse>,
 ) -> (WorkerEnd, CollectorEnd, Box<Tally>) {
@@ -117,7 +115,6 @@ pub(crate) fn handover(
         empty,
         stream,
         lane,
-        open,
         tid: 0,
         pulse,
         times: ThreadTimes::default(),
@@ -208,7 +205,7 @@ impl<'h> Collector<'h> {
                 pending.interval.end_ns = pending.interval.end_ns.max(end_ns);
                 end.connections_in(&tally, &mut pending.interval, end_ns);
                 end.backlog = tally.backlog_end();
-                tally.drain_into(end.open, &mut pending.interval.streams[end.stream]);
+                tally.drain_into(&mut pending.interval.streams[end.stream]);
                 end.next_index = index + 1;
                 // The worker is gone where this fails, and needs no empty tally.
                 drop(end.empty.push(tally));
@@ -334,8 +331,8 @@ mod tests {
         // Two threads of a lane: the first counts what is due for both and ends with interval 0;
         // the second has an operation outstanding until interval 2.
         let pulse = || Arc::new(Pulse::default());
-        let (mut first, first_end, first_tally) = handover(0, 0, true, 0, pulse());
-        let (mut second, second_end, second_tally) = handover(0, 0, true, 0, pulse());
+        let (mut first, first_end, first_tally) = handover(0, 0, 0, pulse());
+        let (mut second, second_end, second_tally) = handover(0, 0, 0, pulse());
         let mut collector = Collector::new(vec![first_end, second_end], 1, 1000, None);
         turn(&mut Recorder::new(first_tally), &mut first, 100);
         drop(first);
@@ -369,7 +366,7 @@ mod tests {
 
     #[test]
     fn the_host_is_read_once_for_each_interval_however_late_the_edges_are_seen() {
-        let (mut worker, end, tally) = handover(0, 0, true, 0, Arc::new(Pulse::default()));
+        let (mut worker, end, tally) = handover(0, 0, 0, Arc::new(Pulse::default()));
         // The collector polls 400 ns after the first edge, then after two more edges; the worker
         // ended during the last interval.
         let mut host = Scripted { spans_ns: [1400, 1650, 20, 300].into(), workers: Vec::new() };

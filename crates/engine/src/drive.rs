@@ -98,7 +98,8 @@ pub enum DriveEnd {
 /// Runs one worker until its schedule ends and everything outstanding has come back.
 ///
 /// One clock reading for each turn of the loop: it is the instant of the completions just reaped
-/// and of the operations then issued (docs/adr/0003).
+/// and of the operations then issued. Where data is made or checked between the two, the instant of
+/// issue is a second reading (docs/adr/0003).
 ///
 /// # Errors
 /// The target is gone for good.
@@ -116,7 +117,15 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
     let mut next_check_ns = now_ns + overdue_check_ns;
     loop {
         pulse.busy(now_ns, worker.next_step());
-        worker.issue_due(now_ns, target)?;
+        let due_by_ns = now_ns;
+        loop {
+            if worker.prepare(due_by_ns, target) {
+                now_ns = clock.now_ns();
+            }
+            if !worker.issue(now_ns, target)? {
+                break;
+            }
+        }
         if worker.is_finished(now_ns) {
             worker.close(now_ns, target);
             pulse.idle();

@@ -212,11 +212,9 @@ impl Crew {
                 stream_index: job.stream_index,
                 is_over: false,
             });
-            let open = job.stream.arrival.offered_rate().is_some();
             let (worker_end, collector_end, tally) = collect::handover(
                 job.stream_index,
                 job.assigned.lane,
-                open,
                 job.access.connections(),
                 Arc::clone(&pulse),
             );

@@ -15,7 +15,6 @@ use workload::op::{Op, OpKind};
 use workload::outcome::ErrorKind;
 use workload::random;
 
-use crate::slots::Slot;
 use crate::worker::DataPath;
 
 /// Mismatches kept in detail by one worker; all are counted.
@@ -130,12 +129,15 @@ pub struct Tiles {
     maker: Arc<TileMaker>,
     generation_seed: u64,
     verifier: Option<Verifier>,
+    /// Data was made or checked since this was last asked for.
+    took_time: bool,
 }
 
 impl Tiles {
     /// Fills only. `run_seed` makes generations of different runs differ.
     pub fn filling(maker: Arc<TileMaker>, run_seed: u64) -> Tiles {
-        Tiles { maker, generation_seed: random::derive(run_seed, 0x6E4), verifier: None }
+        let generation_seed = random::derive(run_seed, 0x6E4);
+        Tiles { maker, generation_seed, verifier: None, took_time: false }
     }
 
     /// Makes what an operation of this run wrote again, for a server that lost it before it was
@@ -181,51 +183,59 @@ impl Tiles {
         (random::at(self.generation_seed, op_index) as u32) | 1
     }
 
-    fn tile_numbers(&self, slot: &Slot) -> std::ops::Range<u64> {
+    fn tile_numbers(&self, op: &Op) -> std::ops::Range<u64> {
         let tile_bytes = self.maker.tile_bytes() as u64;
-        let first = slot.op.offset_bytes / tile_bytes;
-        first..first + u64::from(slot.op.size_bytes) / tile_bytes
+        let first = op.offset_bytes / tile_bytes;
+        first..first + u64::from(op.size_bytes) / tile_bytes
     }
 }
 
 impl DataPath for Tiles {
+    const TAKES_TIME: bool = true;
+
     #[inline]
-    fn before(&mut self, tag: u32, slot: &Slot, target: &mut impl Target) {
-        if slot.op.kind == OpKind::Write
+    fn before(&mut self, tag: u32, op: &Op, target: &mut impl Target) {
+        if op.kind == OpKind::Write
             && let Some(buffer) = target.buffer(tag)
         {
-            let data = &mut buffer[..slot.op.size_bytes as usize];
-            let generation = self.generation(slot.op.index);
-            self.maker.fill(slot.op.file, slot.op.offset_bytes, generation, data);
+            let data = &mut buffer[..op.size_bytes as usize];
+            let generation = self.generation(op.index);
+            self.maker.fill(op.file, op.offset_bytes, generation, data);
+            self.took_time = true;
         }
         if self.verifier.is_some() {
-            self.note_issue(tag, slot);
+            self.note_issue(tag, op);
         }
     }
 
     #[inline]
-    fn after(&mut self, tag: u32, slot: &Slot, target: &mut impl Target) -> Result<(), ErrorKind> {
+    fn after(&mut self, tag: u32, op: &Op, target: &mut impl Target) -> Result<(), ErrorKind> {
         if self.verifier.is_none() {
             return Ok(());
         }
-        self.check(tag, slot, target)
+        self.check(tag, op, target)
     }
 
-    fn failed(&mut self, _tag: u32, slot: &Slot) {
+    fn failed(&mut self, _tag: u32, op: &Op) {
         // Whether a failed write reached the storage is not known.
-        self.end_write(slot, None);
+        self.end_write(op, None);
+    }
+
+    #[inline]
+    fn took_time(&mut self) -> bool {
+        std::mem::take(&mut self.took_time)
     }
 }
 
 impl Tiles {
-    fn note_issue(&mut self, tag: u32, slot: &Slot) {
-        let tiles = self.tile_numbers(slot);
+    fn note_issue(&mut self, tag: u32, op: &Op) {
+        let tiles = self.tile_numbers(op);
         let Some(verifier) = &mut self.verifier else { return };
         for (place, tile) in tiles.enumerate() {
-            match slot.op.kind {
-                OpKind::Write => verifier.generations.write_begins(slot.op.file, tile),
+            match op.kind {
+                OpKind::Write => verifier.generations.write_begins(op.file, tile),
                 OpKind::Read => {
-                    let state = verifier.generations.state(slot.op.file, tile);
+                    let state = verifier.generations.state(op.file, tile);
                     verifier.seen[tag as usize * verifier.tiles_per_op + place] =
                         state.load(Ordering::Acquire);
                 }
@@ -234,41 +244,41 @@ impl Tiles {
         }
     }
 
-    fn end_write(&mut self, slot: &Slot, generation: Option<u32>) {
-        let tiles = self.tile_numbers(slot);
+    fn end_write(&mut self, op: &Op, generation: Option<u32>) {
+        let tiles = self.tile_numbers(op);
         let Some(verifier) = &mut self.verifier else { return };
-        if slot.op.kind == OpKind::Write {
+        if op.kind == OpKind::Write {
             for tile in tiles {
-                verifier.generations.write_ends(slot.op.file, tile, generation);
+                verifier.generations.write_ends(op.file, tile, generation);
             }
         }
     }
 
-    fn check(&mut self, tag: u32, slot: &Slot, target: &mut impl Target) -> Result<(), ErrorKind> {
-        match slot.op.kind {
+    fn check(&mut self, tag: u32, op: &Op, target: &mut impl Target) -> Result<(), ErrorKind> {
+        match op.kind {
             OpKind::Fsync => return Ok(()),
             OpKind::Write => {
-                self.end_write(slot, Some(self.generation(slot.op.index)));
+                self.end_write(op, Some(self.generation(op.index)));
                 return Ok(());
             }
             OpKind::Read => {}
         }
         let tile_bytes = self.maker.tile_bytes();
-        let tiles = self.tile_numbers(slot);
+        let tiles = self.tile_numbers(op);
         let (Some(verifier), Some(data)) = (&mut self.verifier, target.buffer(tag)) else {
             return Ok(());
         };
+        self.took_time = true;
         let mut verdict = Ok(());
         for (place, tile) in tiles.enumerate() {
             let offset_bytes = tile * tile_bytes as u64;
             let bytes = &data[place * tile_bytes..(place + 1) * tile_bytes];
             let before = verifier.seen[tag as usize * verifier.tiles_per_op + place];
-            let after = verifier.generations.state(slot.op.file, tile).load(Ordering::Acquire);
+            let after = verifier.generations.state(op.file, tile).load(Ordering::Acquire);
             let settled = before == after && after & OUTSTANDING_MASK == 0;
             let known = (after & GENERATION_MASK) as u32;
             let expected = (settled && known != 0 && known != MIXED).then_some(known);
-            let found =
-                self.maker.inspect(slot.op.file, offset_bytes, bytes, &mut verifier.scratch);
+            let found = self.maker.inspect(op.file, offset_bytes, bytes, &mut verifier.scratch);
             // While a write is under way a read may see some of it, which is no corruption.
             let good = !settled
                 || match found {
@@ -280,9 +290,9 @@ impl Tiles {
             if !good {
                 verdict = Err(ErrorKind::Corrupt);
                 verifier.note(Mismatch {
-                    file: slot.op.file,
+                    file: op.file,
                     offset_bytes,
-                    op_index: slot.op.index,
+                    op_index: op.index,
                     expected_generation: expected,
                     found,
                     first_bytes: bytes[..8].try_into().expect("a tile has eight bytes"),

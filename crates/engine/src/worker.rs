@@ -2,13 +2,15 @@
 //! thread, no socket: `now_ns` is an argument, so the same code runs on a ring, on blocking calls,
 //! and in the simulator.
 
+use std::collections::VecDeque;
+
 use metrics::recorder::{Recorder, Tally};
 use target::{Completion, Target, TargetError};
-use workload::op::OpStream;
+use workload::op::{Op, OpStream};
 use workload::outcome::ErrorKind;
 
 use crate::schedule::Schedule;
-use crate::slots::{Slot, Slots};
+use crate::slots::{NOT_ISSUED_NS, Slot, Slots};
 use crate::steps::Steps;
 
 /// Overdue operations are looked for at least this often.
@@ -31,18 +33,27 @@ pub struct Assigned {
     pub operation_deadline_ns: u64,
 }
 
-/// What looks into the data: fills buffers before writes and inspects them after reads. [`Plain`]
+/// What works on the data: fills buffers before writes and inspects them after reads. [`Plain`]
 /// does nothing.
+///
+/// The time this takes is the generator's, not the target's: it delays operations, and is no part
+/// of their service time.
 pub trait DataPath {
+    /// Whether it may ever take time. If not, operations are issued the instant they are due in a
+    /// closed loop.
+    const TAKES_TIME: bool;
+
     /// The operation is about to be submitted.
-    fn before(&mut self, tag: u32, slot: &Slot, target: &mut impl Target);
+    fn before(&mut self, tag: u32, op: &Op, target: &mut impl Target);
     /// The operation has succeeded. An error says that what was read is not what belongs there.
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`].
-    fn after(&mut self, tag: u32, slot: &Slot, target: &mut impl Target) -> Result<(), ErrorKind>;
+    fn after(&mut self, tag: u32, op: &Op, target: &mut impl Target) -> Result<(), ErrorKind>;
     /// The operation has failed.
-    fn failed(&mut self, tag: u32, slot: &Slot);
+    fn failed(&mut self, tag: u32, op: &Op);
+    /// Whether data was made or checked since the last call, so that the clock has moved on.
+    fn took_time(&mut self) -> bool;
 }
 
 /// Moves no data: for targets without buffers, and for reads that are not verified.
@@ -50,15 +61,22 @@ pub trait DataPath {
 pub struct Plain;
 
 impl DataPath for Plain {
-    #[inline]
-    fn before(&mut self, _tag: u32, _slot: &Slot, _target: &mut impl Target) {}
+    const TAKES_TIME: bool = false;
 
     #[inline]
-    fn after(&mut self, _: u32, _: &Slot, _: &mut impl Target) -> Result<(), ErrorKind> {
+    fn before(&mut self, _tag: u32, _op: &Op, _target: &mut impl Target) {}
+
+    #[inline]
+    fn after(&mut self, _: u32, _: &Op, _: &mut impl Target) -> Result<(), ErrorKind> {
         Ok(())
     }
 
-    fn failed(&mut self, _tag: u32, _slot: &Slot) {}
+    fn failed(&mut self, _tag: u32, _op: &Op) {}
+
+    #[inline]
+    fn took_time(&mut self) -> bool {
+        false
+    }
 }
 
 /// Takes full tallies and gives empty ones back. `None` where no empty one is at hand yet.
@@ -82,6 +100,11 @@ pub struct Worker<S, D, H> {
     data: D,
     handover: H,
     slots: Slots,
+    /// Tags of the operations that were due and are not issued, in order; empty where data takes no
+    /// time.
+    taken: VecDeque<u32>,
+    /// The data of so many of them is made.
+    prepared: usize,
     recorder: Recorder,
     steps: Steps,
     next_edge_ns: u64,
@@ -101,6 +124,8 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         schedule.begin_at(steps.current());
         Worker {
             slots: Slots::new(assigned.queue_depth),
+            taken: VecDeque::with_capacity(assigned.queue_depth as usize),
+            prepared: 0,
             recorder: Recorder::new(tally),
             steps,
             next_edge_ns: assigned.interval_ns,
@@ -118,38 +143,76 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         now_ns >= self.assigned.end_ns && self.slots.outstanding() == 0
     }
 
-    /// Issues every operation that is due and has a slot. If all slots are taken the operation
-    /// stays due and keeps its intended instant: lateness is recorded, never forgiven.
+    /// Takes every operation that is due and has a slot, and makes the data of as many as the target
+    /// sends together, for [`Worker::issue`]. If all slots are taken an operation stays due and
+    /// keeps its intended instant: lateness is recorded, never forgiven.
+    ///
+    /// True: data was made or checked since `now_ns`, so the clock must be read again for the
+    /// instant of issue.
+    #[inline]
+    pub fn prepare(&mut self, now_ns: u64, target: &mut impl Target) -> bool {
+        if !D::TAKES_TIME {
+            return false;
+        }
+        if self.taken.is_empty() {
+            while let Some((tag, _)) = self.take_due(now_ns, NOT_ISSUED_NS) {
+                self.taken.push_back(tag);
+            }
+            self.recorder.prepare(now_ns, self.taken.len() as u64);
+        }
+        self.prepared = self.taken.len().min(target.batch());
+        for tag in self.taken.range(..self.prepared) {
+            self.data.before(*tag, self.slots.op(*tag), target);
+        }
+        self.data.took_time()
+    }
+
+    /// Submits what is prepared, or where data takes no time whatever is due: `now_ns` is the
+    /// instant of issue. True: operations are due whose data is still to be made.
     ///
     /// # Errors
     /// The target is gone for good.
     #[inline]
-    pub fn issue_due(&mut self, now_ns: u64, target: &mut impl Target) -> Result<(), TargetError> {
-        if now_ns >= self.assigned.end_ns {
-            return Ok(());
-        }
-        let mut issued = 0;
-        while !self.slots.is_full() {
-            let due_ns = self.schedule.next_due_ns();
-            if due_ns > now_ns {
-                break;
+    pub fn issue(&mut self, now_ns: u64, target: &mut impl Target) -> Result<bool, TargetError> {
+        if !D::TAKES_TIME {
+            let mut issued = 0;
+            while let Some((tag, op)) = self.take_due(now_ns, now_ns) {
+                target.submit(tag, &op)?;
+                issued += 1;
             }
-            // In a closed loop without think time an operation is due at the moment it can be
-            // issued.
-            let intended_ns = if S::OPEN { due_ns } else { now_ns };
-            let op = self.stream.op(self.assigned.lane, self.steps.current());
-            let slot = Slot { intended_ns, issued_ns: now_ns, op };
-            let tag = self.slots.take(intended_ns, now_ns, op).expect("a slot is free");
-            self.data.before(tag, &slot, target);
-            target.submit(tag, &op)?;
-            let further = self.steps.advance();
-            self.schedule.advance(now_ns, further);
-            issued += 1;
+            if issued > 0 {
+                self.recorder.issue(now_ns, issued);
+            }
+            return Ok(false);
         }
-        if issued > 0 {
-            self.recorder.issue(now_ns, issued);
+        // While data was made an interval may have ended.
+        if now_ns >= self.next_edge_ns {
+            self.turn_intervals(now_ns, target);
         }
-        Ok(())
+        self.recorder.issue(now_ns, self.prepared as u64);
+        for tag in self.taken.drain(..self.prepared) {
+            target.submit(tag, self.slots.issue(tag, now_ns))?;
+        }
+        Ok(!self.taken.is_empty())
+    }
+
+    /// Takes the next operation if it is due and has a slot, with its instant of issue.
+    #[inline]
+    fn take_due(&mut self, now_ns: u64, issued_ns: u64) -> Option<(u32, Op)> {
+        if self.slots.is_full() || now_ns >= self.assigned.end_ns {
+            return None;
+        }
+        let due_ns = self.schedule.next_due_ns();
+        if due_ns > now_ns {
+            return None;
+        }
+        // In a closed loop without think time an operation is due at the moment it can be issued.
+        let intended_ns = if S::OPEN { due_ns } else { now_ns };
+        let op = self.stream.op(self.assigned.lane, self.steps.current());
+        let tag = self.slots.take(intended_ns, issued_ns, op).expect("a slot is free");
+        let further = self.steps.advance();
+        self.schedule.advance(now_ns, further);
+        Some((tag, op))
     }
 
     /// The moment at which this worker must look again though nothing completes: the next due
@@ -180,14 +243,14 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         for Completion { tag, result } in done.drain(..) {
             let slot = self.slots.release(tag);
             if result == slot.op.size_bytes as i32 {
-                if let Err(error) = self.data.after(tag, &slot, target) {
+                if let Err(error) = self.data.after(tag, &slot.op, target) {
                     self.recorder.fail(slot.op.kind, error);
                     continue;
                 }
                 let bytes = u64::from(slot.op.size_bytes);
                 let service_ns = now_ns - slot.issued_ns;
                 let response_ns = now_ns - slot.intended_ns;
-                if S::OPEN {
+                if S::OPEN || D::TAKES_TIME {
                     self.recorder.complete::<true>(slot.op.kind, bytes, service_ns, response_ns);
                 } else {
                     self.recorder.complete::<false>(slot.op.kind, bytes, service_ns, response_ns);
@@ -200,7 +263,7 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
 
     #[cold]
     fn record_failure(&mut self, tag: u32, slot: &Slot, result: i32) {
-        self.data.failed(tag, slot);
+        self.data.failed(tag, &slot.op);
         let error = if result < 0 { ErrorKind::from_errno(-result) } else { ErrorKind::Short };
         self.recorder.fail(slot.op.kind, error);
     }

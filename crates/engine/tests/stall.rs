@@ -85,7 +85,7 @@ impl Handover for Collected {
     }
 
     fn full(&mut self, mut tally: Box<Tally>, _end_ns: u64) {
-        tally.drain_into(true, &mut self.0.borrow_mut());
+        tally.drain_into(&mut self.0.borrow_mut());
     }
 }
 

@@ -21,12 +21,15 @@ use target::{Completion, Target, TargetError, Wait};
 use workload::op::{Op, OpKind, OpStream};
 use workload::plan::Stream;
 
+/// How far the clock goes on each time it is read.
+const TICK_NS: u64 = 1000;
+
 /// Every look at the clock is a microsecond later, so that a run is the same on every machine.
 struct Ticks(Cell<u64>);
 
 impl Clock for Ticks {
     fn now_ns(&self) -> u64 {
-        self.0.set(self.0.get() + 1000);
+        self.0.set(self.0.get() + TICK_NS);
         self.0.get()
     }
 }
@@ -37,6 +40,9 @@ struct Counting {
     pending: std::collections::VecDeque<Completion>,
     seen: Vec<Op>,
     outstanding_max: usize,
+    reaps: u64,
+    /// How often the clock was read in the whole run.
+    clock_readings: u64,
 }
 
 impl Target for Counting {
@@ -48,6 +54,7 @@ impl Target for Counting {
     }
 
     fn reap(&mut self, _wait: Wait, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+        self.reaps += 1;
         done.extend(self.pending.pop_front());
         Ok(())
     }
@@ -66,7 +73,7 @@ impl Handover for Collected {
 
     fn full(&mut self, mut tally: Box<Tally>, _end_ns: u64) {
         let mut interval = StreamInterval::default();
-        tally.drain_into(false, &mut interval);
+        tally.drain_into(&mut interval);
         self.0.borrow_mut().push(interval);
     }
 }
@@ -100,6 +107,7 @@ fn driven_by(stream: &Stream, part: Part, steps: Steps) -> (Vec<StreamInterval>,
     let clock = Ticks(Cell::new(0));
     let end = drive(&mut worker, &mut target, &clock, &Stop::new(), &Pulse::default());
     assert!(matches!(end, Ok(DriveEnd::Drained)));
+    target.clock_readings = clock.0.get() / TICK_NS;
     (collected.take(), target)
 }
 
@@ -126,6 +134,13 @@ fn operations_bytes_and_kinds_are_those_that_the_target_saw() {
         assert_eq!(sum.kinds[kind as usize].bytes, bytes);
         assert_eq!(sum.kinds[kind as usize].failed_total(), 0);
     }
+}
+
+#[test]
+fn where_no_data_is_made_the_clock_is_read_once_before_the_loop_and_once_after_each_reap() {
+    let (_, target) = driven(&stream(), Part { lane: 0, queue_depth: 16 });
+    assert!(target.reaps > 1000);
+    assert_eq!(target.clock_readings, target.reaps + 1);
 }
 
 #[test]

@@ -75,10 +75,16 @@ impl Histogram {
         }
     }
 
+    /// Nothing has been counted.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.max_ns == 0 && self.min_ns == u64::MAX
+    }
+
     /// Moves everything into `counts` (added to what is there) and leaves the histogram empty. Only
     /// touched memory is written, so an unused histogram costs no resident pages.
     pub fn drain_into(&mut self, counts: &mut Counts) {
-        if self.max_ns == 0 && self.min_ns == u64::MAX {
+        if self.is_empty() {
             return;
         }
         let mut snapshot = Counts {

@@ -50,7 +50,8 @@ pub struct StreamInterval {
     /// Time integral of the outstanding operations, in operations times nanoseconds. Divided by the
     /// interval's length it is the mean number outstanding.
     pub outstanding_time_ns: u128,
-    /// Operations due but not issued when the interval ended (always 0 in a closed loop).
+    /// Operations due but not issued when the interval ended. In a closed loop these are only
+    /// operations whose data was being made or that waited for data to be checked.
     pub backlog_end: u64,
     /// Time integral of the backlog, in operations times nanoseconds.
     pub backlog_time_ns: u128,
@@ -67,10 +68,10 @@ pub struct KindInterval {
     pub bytes: u64,
     /// Operations that failed, by kind: `failed[ErrorKind as usize]`.
     pub failed: [u64; ErrorKind::COUNT],
-    /// Issue to completion, of those that succeeded.
+    /// Issue to completion, of those that succeeded. An operation is issued once its data is made.
     pub service: Counts,
-    /// Intended instant to completion, of those that succeeded. In a closed loop equal to
-    /// `service`.
+    /// Intended instant to completion, of those that succeeded. Equal to `service` in a closed loop
+    /// that neither makes nor checks data.
     pub response: Counts,
 }
 

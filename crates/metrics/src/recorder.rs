@@ -8,7 +8,7 @@ use workload::connection::ConnectionCounters;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 
-use crate::histogram::Histogram;
+use crate::histogram::{Counts, Histogram};
 use crate::interval::StreamInterval;
 
 /// The counters of one worker for one interval. About 230 KiB for each operation kind that occurs,
@@ -21,7 +21,8 @@ pub struct Tally {
     outstanding_start: u64,
     outstanding_end: u64,
     outstanding_time_ns: u128,
-    /// A worker's share of its lane's backlog; the sum over the lane's workers is not negative.
+    /// A worker's share of its lane's backlog, with what is being prepared; the sum over the lane's
+    /// workers is not negative.
     backlog_end: i64,
     backlog_time_ns: i128,
     kinds: [KindTally; OpKind::COUNT],
@@ -35,7 +36,8 @@ struct KindTally {
     bytes: u64,
     failed: [u64; ErrorKind::COUNT],
     service: Histogram,
-    /// Recorded in an open loop only; in a closed loop the response time is the service time.
+    /// Empty where operations are issued at the instant they are due: the response time is then the
+    /// service time.
     response: Histogram,
 }
 
@@ -61,9 +63,8 @@ impl Tally {
         self.backlog_end
     }
 
-    /// Moves everything into `interval` (added to what is there) and leaves the tally empty. `open`
-    /// says whether response times were recorded apart from service times.
-    pub fn drain_into(&mut self, open: bool, interval: &mut StreamInterval) {
+    /// Moves everything into `interval` (added to what is there) and leaves the tally empty.
+    pub fn drain_into(&mut self, interval: &mut StreamInterval) {
         interval.issued += std::mem::take(&mut self.issued);
         interval.outstanding_start += std::mem::take(&mut self.outstanding_start);
         interval.outstanding_end += std::mem::take(&mut self.outstanding_end);
@@ -78,14 +79,13 @@ impl Tally {
             for (count, sum) in kind.failed.iter_mut().zip(&mut out.failed) {
                 *sum += std::mem::take(count);
             }
-            if open {
-                kind.service.drain_into(&mut out.service);
-                kind.response.drain_into(&mut out.response);
+            let mut service = Counts::default();
+            kind.service.drain_into(&mut service);
+            out.service.merge(&service);
+            if kind.response.is_empty() {
+                out.response.merge(&service);
             } else {
-                let mut both = crate::histogram::Counts::default();
-                kind.service.drain_into(&mut both);
-                out.service.merge(&both);
-                out.response.merge(&both);
+                kind.response.drain_into(&mut out.response);
             }
         }
     }
@@ -98,12 +98,17 @@ pub struct Recorder {
     outstanding: u64,
     /// Up to here the integral is complete, in nanoseconds from the run's start.
     integrated_to_ns: u64,
+    /// Operations that have been taken from the schedule and are not issued: their data is being
+    /// made.
+    preparing: u64,
+    /// Up to here the time of those is counted, in nanoseconds from the run's start.
+    prepared_to_ns: u64,
 }
 
 impl Recorder {
     /// Begins interval 0 at the run's start with an empty tally.
     pub fn new(tally: Box<Tally>) -> Recorder {
-        Recorder { tally, outstanding: 0, integrated_to_ns: 0 }
+        Recorder { tally, outstanding: 0, integrated_to_ns: 0, preparing: 0, prepared_to_ns: 0 }
     }
 
     /// Operations outstanding now.
@@ -122,10 +127,23 @@ impl Recorder {
         self.tally.issued > 0 || self.tally.outstanding_start > 0
     }
 
-    /// Counts `count` operations issued at `now_ns`.
+    /// Notes that the data of `count` operations is being made from `now_ns` on, until each is
+    /// counted by [`Recorder::issue`]. They belong to the backlog for as long.
+    #[inline]
+    pub fn prepare(&mut self, now_ns: u64, count: u64) {
+        debug_assert_eq!(self.preparing, 0, "what was prepared before has been issued");
+        self.preparing = count;
+        self.prepared_to_ns = now_ns;
+    }
+
+    /// Counts `count` operations issued at `now_ns`. While any are being prepared, it is those.
     #[inline]
     pub fn issue(&mut self, now_ns: u64, count: u64) {
         self.integrate(now_ns);
+        if self.preparing > 0 {
+            self.integrate_preparing(now_ns);
+            self.preparing -= count;
+        }
         self.tally.issued += count;
         self.outstanding += count;
     }
@@ -139,10 +157,10 @@ impl Recorder {
         self.outstanding -= count;
     }
 
-    /// Records one success. In a closed loop (`OPEN` false) the response time is the service time
-    /// by definition and is not recorded a second time.
+    /// Records one success. Where every operation is issued at the instant it is due (`DELAYED`
+    /// false) the response time is the service time and is not recorded a second time.
     #[inline]
-    pub fn complete<const OPEN: bool>(
+    pub fn complete<const DELAYED: bool>(
         &mut self,
         kind: OpKind,
         bytes: u64,
@@ -153,7 +171,7 @@ impl Recorder {
         kind.completed += 1;
         kind.bytes += bytes;
         kind.service.record(service_ns);
-        if OPEN {
+        if DELAYED {
             kind.response.record(response_ns);
         }
     }
@@ -165,8 +183,9 @@ impl Recorder {
     }
 
     /// Ends the interval at `edge_ns` and begins the one numbered `next_index` in `empty`.
-    /// Everything up to `edge_ns` must have been recorded. `backlog` is the number due but not
-    /// issued at the edge, `backlog_time_ns` its time integral over the interval.
+    /// Everything up to `edge_ns` must have been recorded. `backlog` is the number due and not yet
+    /// taken from the schedule at the edge, `backlog_time_ns` its time integral over the interval;
+    /// what is being prepared is added to both.
     pub fn turn(
         &mut self,
         edge_ns: u64,
@@ -176,9 +195,10 @@ impl Recorder {
         empty: Box<Tally>,
     ) -> Box<Tally> {
         self.integrate(edge_ns);
+        self.integrate_preparing(edge_ns);
         self.tally.outstanding_end = self.outstanding;
-        self.tally.backlog_end = backlog;
-        self.tally.backlog_time_ns = backlog_time_ns;
+        self.tally.backlog_end = backlog + self.preparing as i64;
+        self.tally.backlog_time_ns += backlog_time_ns;
         let full = std::mem::replace(&mut self.tally, empty);
         self.tally.index = next_index;
         self.tally.outstanding_start = self.outstanding;
@@ -191,5 +211,12 @@ impl Recorder {
         let passed = now_ns.saturating_sub(self.integrated_to_ns);
         self.tally.outstanding_time_ns += u128::from(self.outstanding) * u128::from(passed);
         self.integrated_to_ns = self.integrated_to_ns.max(now_ns);
+    }
+
+    #[inline]
+    fn integrate_preparing(&mut self, now_ns: u64) {
+        let passed = now_ns.saturating_sub(self.prepared_to_ns);
+        self.tally.backlog_time_ns += i128::from(self.preparing) * i128::from(passed);
+        self.prepared_to_ns = now_ns;
     }
 }

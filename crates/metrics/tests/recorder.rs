@@ -11,11 +11,11 @@ use workload::outcome::ErrorKind;
 
 const MS: u64 = 1_000_000;
 
-fn turn(recorder: &mut Recorder, edge_ns: u64, open: bool) -> StreamInterval {
+fn turn(recorder: &mut Recorder, edge_ns: u64) -> StreamInterval {
     let next = recorder.interval() + 1;
     let mut full = recorder.turn(edge_ns, next, 0, 0, Box::default());
     let mut interval = StreamInterval::default();
-    full.drain_into(open, &mut interval);
+    full.drain_into(&mut interval);
     interval
 }
 
@@ -27,14 +27,14 @@ fn outstanding_is_integrated_over_time_exactly() {
     recorder.issue(200 * MS, 2);
     recorder.reap(500 * MS, 1);
     recorder.complete::<false>(OpKind::Read, 4096, 400 * MS, 400 * MS);
-    let first = turn(&mut recorder, 1000 * MS, false);
+    let first = turn(&mut recorder, 1000 * MS);
     // (200 - 100) * 2 + (500 - 200) * 4 + (1000 - 500) * 3 = 200 + 1200 + 1500 ms.
     assert_eq!(first.outstanding_time_ns, u128::from(2900 * MS));
     assert_eq!((first.outstanding_start, first.issued, first.outstanding_end), (0, 4, 3));
     assert!(first.is_balanced());
 
     // An interval in which nothing happens holds three for all its time.
-    let second = turn(&mut recorder, 2000 * MS, false);
+    let second = turn(&mut recorder, 2000 * MS);
     assert_eq!(second.outstanding_time_ns, u128::from(3000 * MS));
     assert_eq!((second.outstanding_start, second.issued, second.outstanding_end), (3, 0, 3));
     assert!(second.is_balanced());
@@ -43,7 +43,7 @@ fn outstanding_is_integrated_over_time_exactly() {
     recorder.complete::<false>(OpKind::Write, 8192, 2150 * MS, 2150 * MS);
     recorder.complete::<false>(OpKind::Read, 4096, 2050 * MS, 2050 * MS);
     recorder.fail(OpKind::Read, ErrorKind::InputOutput);
-    let third = turn(&mut recorder, 3000 * MS, false);
+    let third = turn(&mut recorder, 3000 * MS);
     assert_eq!(third.outstanding_time_ns, u128::from(750 * MS));
     assert_eq!((third.outstanding_start, third.issued, third.outstanding_end), (3, 0, 0));
     assert_eq!((third.completed(), third.failed()), (2, 1));
@@ -66,7 +66,7 @@ fn littles_law_holds_to_the_nanosecond_where_everything_comes_back() {
             recorder.complete::<false>(OpKind::Read, 1, 25 * MS, 25 * MS);
         }
     }
-    let interval = turn(&mut recorder, 2000 * MS, false);
+    let interval = turn(&mut recorder, 2000 * MS);
     let service = &interval.kinds[OpKind::Read as usize].service;
     assert_eq!(interval.outstanding_time_ns, service.sum_ns);
     assert_eq!(interval.outstanding_time_ns, u128::from(100 * 25 * MS));
@@ -77,7 +77,7 @@ fn an_instant_that_lies_before_the_last_one_adds_no_time() {
     let mut recorder = Recorder::new(Box::default());
     recorder.issue(100, 1);
     recorder.issue(90, 1);
-    let interval = turn(&mut recorder, 200, false);
+    let interval = turn(&mut recorder, 200);
     assert_eq!(interval.outstanding_time_ns, 200);
 }
 
@@ -86,28 +86,49 @@ fn the_backlog_is_taken_as_told() {
     let mut recorder = Recorder::new(Box::default());
     let mut full = recorder.turn(1000, 1, 7, 3500, Box::default());
     let mut interval = StreamInterval::default();
-    full.drain_into(true, &mut interval);
+    full.drain_into(&mut interval);
     assert_eq!((interval.backlog_end, interval.backlog_time_ns), (7, 3500));
     assert_eq!(recorder.interval(), 1);
 }
 
 #[test]
-fn a_closed_loop_has_its_service_times_as_response_times_and_an_open_loop_has_its_own() {
-    for open in [false, true] {
+fn response_times_are_recorded_apart_only_where_operations_may_be_delayed() {
+    for delayed in [false, true] {
         let mut recorder = Recorder::new(Box::default());
         recorder.issue(0, 1);
         recorder.reap(10, 1);
-        if open {
+        if delayed {
             recorder.complete::<true>(OpKind::Read, 512, 10, 1000);
         } else {
             recorder.complete::<false>(OpKind::Read, 512, 10, 10);
         }
-        let interval = turn(&mut recorder, 20, open);
+        let interval = turn(&mut recorder, 20);
         let read = &interval.kinds[OpKind::Read as usize];
         assert_eq!(read.service.buckets, [(10, 1)]);
-        assert_eq!(read.response.buckets, [(if open { 1000 } else { 10 }, 1)]);
+        assert_eq!(read.response.buckets, [(if delayed { 1000 } else { 10 }, 1)]);
         assert_eq!(read.bytes, 512);
     }
+}
+
+#[test]
+fn operations_that_are_being_prepared_are_backlog_until_they_are_issued() {
+    let mut recorder = Recorder::new(Box::default());
+    // Three operations whose data is made from 900 to 1,200 ns, over the edge at 1,000.
+    recorder.prepare(900, 3);
+    let first = turn(&mut recorder, 1000);
+    assert_eq!((first.backlog_end, first.backlog_time_ns), (3, 300));
+    assert_eq!((first.issued, first.outstanding_end, first.outstanding_time_ns), (0, 0, 0));
+    recorder.issue(1200, 3);
+    recorder.reap(1500, 3);
+    for _ in 0..3 {
+        recorder.complete::<true>(OpKind::Write, 512, 300, 600);
+    }
+    // What is issued without being prepared first adds nothing.
+    recorder.issue(1500, 1);
+    let second = turn(&mut recorder, 2000);
+    assert_eq!((second.backlog_end, second.backlog_time_ns), (0, 600));
+    assert_eq!((second.issued, second.outstanding_end), (4, 1));
+    assert_eq!(second.outstanding_time_ns, 900 + 500);
 }
 
 #[test]
@@ -118,9 +139,9 @@ fn a_tally_is_empty_after_it_was_drained() {
     recorder.complete::<true>(OpKind::Write, 512, 4, 4);
     recorder.fail(OpKind::Fsync, ErrorKind::NoSpace);
     let mut full = recorder.turn(10, 1, 3, 30, Box::default());
-    full.drain_into(true, &mut StreamInterval::default());
+    full.drain_into(&mut StreamInterval::default());
     let mut nothing = StreamInterval::default();
-    full.drain_into(true, &mut nothing);
+    full.drain_into(&mut nothing);
     assert_eq!(nothing, StreamInterval::default());
 }
 
@@ -205,7 +226,7 @@ fn counts_of(samples: &[u64]) -> Counts {
 }
 
 /// Lets everything happen to a recorder and to the model, and compares them at every edge.
-fn check<const OPEN: bool>(happenings: &[(u64, Happening)]) -> Result<(), TestCaseError> {
+fn check<const DELAYED: bool>(happenings: &[(u64, Happening)]) -> Result<(), TestCaseError> {
     let mut recorder = Recorder::new(Box::default());
     let mut model = Model::default();
     let end = (1, Happening::Turn);
@@ -221,9 +242,9 @@ fn check<const OPEN: bool>(happenings: &[(u64, Happening)]) -> Result<(), TestCa
             Happening::Complete { kind, bytes, delay_ns } => {
                 if let Some(issued_ns) = model.take_back() {
                     let service_ns = now_ns - issued_ns;
-                    let response_ns = if OPEN { service_ns + delay_ns } else { service_ns };
+                    let response_ns = if DELAYED { service_ns + delay_ns } else { service_ns };
                     recorder.reap(now_ns, 1);
-                    recorder.complete::<OPEN>(OpKind::ALL[kind], bytes, service_ns, response_ns);
+                    recorder.complete::<DELAYED>(OpKind::ALL[kind], bytes, service_ns, response_ns);
                     model.expected.kinds[kind].completed += 1;
                     model.expected.kinds[kind].bytes += bytes;
                     model.service[kind].push(service_ns);
@@ -238,7 +259,7 @@ fn check<const OPEN: bool>(happenings: &[(u64, Happening)]) -> Result<(), TestCa
                 }
             }
             Happening::Turn => {
-                let found = turn(&mut recorder, now_ns, OPEN);
+                let found = turn(&mut recorder, now_ns);
                 prop_assert!(found.is_balanced());
                 prop_assert_eq!(found, model.turn());
             }
@@ -320,7 +341,7 @@ proptest! {
         for count in &counts {
             let mut recorder = Recorder::new(Box::<Tally>::default());
             recorder.issue(0, *count);
-            recorder.turn(10, 1, 0, 0, Box::default()).drain_into(false, &mut interval);
+            recorder.turn(10, 1, 0, 0, Box::default()).drain_into(&mut interval);
         }
         let sum: u64 = counts.iter().sum();
         prop_assert_eq!(interval.issued, sum);

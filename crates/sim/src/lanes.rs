@@ -187,7 +187,7 @@ impl<S: Schedule + 'static, D: Findings + 'static> SimLane<S, D> {
     ) -> Box<dyn Lane> {
         let parts = Rc::new(RefCell::new(Vec::new()));
         let spare = Some(Box::default());
-        let handover = SimHandover { open: S::OPEN, spare, parts: Rc::clone(&parts) };
+        let handover = SimHandover { spare, parts: Rc::clone(&parts) };
         let done = Vec::with_capacity(assigned.queue_depth as usize);
         let worker =
             Worker::new(assigned, ops, Steps::own(), schedule, data, handover, Box::default());
@@ -214,7 +214,13 @@ impl<S: Schedule, D: Findings> Lane for SimLane<S, D> {
             let end = if is_overdue { Next::Overdue } else { Next::LeftBehind };
             return end(oldest.into_iter().map(told).collect());
         }
-        self.worker.issue_due(now_ns, target).expect("a simulated target is never gone");
+        loop {
+            // Data takes no virtual time.
+            self.worker.prepare(now_ns, target);
+            if !self.worker.issue(now_ns, target).expect("a simulated target is never gone") {
+                break;
+            }
+        }
         if self.worker.is_finished(now_ns) {
             self.worker.close(now_ns, target);
             return Next::Ended;
@@ -252,6 +258,10 @@ impl Target for Through<'_> {
         self.0.buffer(tag)
     }
 
+    fn batch(&self) -> usize {
+        self.0.batch()
+    }
+
     fn connections(&mut self) -> &[ConnectionCounters] {
         self.0.connections()
     }
@@ -266,7 +276,6 @@ pub(crate) struct Part {
 
 /// Counts a full tally out at once, so that one spare is enough.
 struct SimHandover {
-    open: bool,
     spare: Option<Box<Tally>>,
     parts: Rc<RefCell<Vec<Part>>>,
 }
@@ -280,7 +289,7 @@ impl Handover for SimHandover {
         let mut parts = self.parts.borrow_mut();
         assert_eq!(tally.index as usize, parts.len(), "tallies come in order");
         let mut counted = StreamInterval::default();
-        tally.drain_into(self.open, &mut counted);
+        tally.drain_into(&mut counted);
         parts.push(Part { end_ns, counted, connections: tally.connections().to_vec() });
         self.spare = Some(tally);
     }

@@ -95,6 +95,13 @@ pub trait Target {
     /// inspected after a read. `None` where no data moves (the null target).
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]>;
 
+    /// How many operations it sends together: the next are sent while it works on these, so their
+    /// data is made meanwhile. `usize::MAX` where all are sent at the next [`Target::reap`], or each
+    /// at once.
+    fn batch(&self) -> usize {
+        usize::MAX
+    }
+
     /// What each of its connections has done up to now, in the order of their numbers; nothing
     /// where a target has none. Their number does not change. Asked at each interval's edge, so it
     /// allocates nothing.

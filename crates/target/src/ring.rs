@@ -70,4 +70,9 @@ impl Target for RingFiles {
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]> {
         Some(self.ring.slot(tag))
     }
+
+    #[inline]
+    fn batch(&self) -> usize {
+        self.batch
+    }
 }

@@ -102,7 +102,7 @@ fn a_closed_loop_reaches_the_smaller_of_n_over_d_and_c_over_d() {
         let expected = closed_response_s(f64::from(outstanding), bound, 0.0);
         // The first operations find nobody before them.
         assert_near(mean_s(&reads), expected, 0.005, "response time");
-        assert_eq!(reads.service, reads.response, "in a closed loop they are the same");
+        assert_eq!(reads.service, reads.response, "nothing delays them in a closed loop");
     }
 }
 

@@ -8,7 +8,7 @@ use engine::drive::{DriveEnd, Stop, drive};
 use engine::pulse::Pulse;
 use engine::schedule::{Closed, ConstantInstants, Open, Schedule, Thinking};
 use engine::steps::Steps;
-use engine::worker::{Assigned, Handover, Plain, Worker};
+use engine::worker::{Assigned, DataPath, Handover, Plain, Worker};
 use metrics::interval::StreamInterval;
 use metrics::recorder::Tally;
 use sim::storage::{Demand, Effect, Fault, Model, Storage};
@@ -16,6 +16,7 @@ use sim::world::simulate_with_witness;
 use target::{Completion, Target, TargetError, Wait};
 use workload::arrival::Arrival;
 use workload::op::{Op, OpStream};
+use workload::outcome::ErrorKind;
 use workload::plan::{Run, Stream};
 
 use crate::runs::{CLOSED, MS, S, constant, poisson, run, stream};
@@ -81,6 +82,29 @@ impl Target for Stepped {
     fn buffer(&mut self, _tag: u32) -> Option<&mut [u8]> {
         None
     }
+
+    fn batch(&self) -> usize {
+        3
+    }
+}
+
+/// Data that is made and checked in no time: workers go the way of data and measure the same.
+struct InNoTime;
+
+impl DataPath for InNoTime {
+    const TAKES_TIME: bool = true;
+
+    fn before(&mut self, _tag: u32, _op: &Op, _target: &mut impl Target) {}
+
+    fn after(&mut self, _: u32, _: &Op, _: &mut impl Target) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+
+    fn failed(&mut self, _tag: u32, _op: &Op) {}
+
+    fn took_time(&mut self) -> bool {
+        true
+    }
 }
 
 struct SteppedClock(Rc<Cell<u64>>);
@@ -91,7 +115,7 @@ impl Clock for SteppedClock {
     }
 }
 
-struct Collected(bool, Rc<RefCell<Vec<StreamInterval>>>);
+struct Collected(Rc<RefCell<Vec<StreamInterval>>>);
 
 impl Handover for Collected {
     fn empty(&mut self) -> Option<Box<Tally>> {
@@ -100,12 +124,17 @@ impl Handover for Collected {
 
     fn full(&mut self, mut tally: Box<Tally>, _end_ns: u64) {
         let mut interval = StreamInterval::default();
-        tally.drain_into(self.0, &mut interval);
-        self.1.borrow_mut().push(interval);
+        tally.drain_into(&mut interval);
+        self.0.borrow_mut().push(interval);
     }
 }
 
-fn driven<S: Schedule>(run: &Run, model: &Model, seed: u64, schedule: S) -> Vec<StreamInterval> {
+fn driven<S: Schedule, D: DataPath>(
+    run: &Run,
+    model: &Model,
+    seed: u64,
+    (schedule, data): (S, D),
+) -> Vec<StreamInterval> {
     let stream = &run.streams[0];
     let assigned = Assigned {
         lane: 0,
@@ -115,10 +144,10 @@ fn driven<S: Schedule>(run: &Run, model: &Model, seed: u64, schedule: S) -> Vec<
         operation_deadline_ns: run.operation_deadline_ns,
     };
     let collected = Rc::new(RefCell::new(Vec::new()));
-    let handover = Collected(S::OPEN, Rc::clone(&collected));
+    let handover = Collected(Rc::clone(&collected));
     let ops = OpStream::new(stream, run.seed);
     let mut worker =
-        Worker::new(assigned, ops, Steps::own(), schedule, Plain, handover, Box::default());
+        Worker::new(assigned, ops, Steps::own(), schedule, data, handover, Box::default());
     let now_ns = Rc::new(Cell::new(0));
     let storage = Storage::new(model.clone(), seed);
     let mut target = Stepped { now_ns: Rc::clone(&now_ns), storage, coming: Vec::new() };
@@ -129,13 +158,14 @@ fn driven<S: Schedule>(run: &Run, model: &Model, seed: u64, schedule: S) -> Vec<
 }
 
 #[track_caller]
-fn assert_same<S: Schedule>(arrival: Arrival, model: &Model, schedule: S) {
+fn assert_same<S: Schedule>(arrival: Arrival, model: &Model, schedule: impl Fn() -> S) {
     let run = run(vec![stream(arrival, 4)], 5 * S_, S_);
     let simulated = simulate_with_witness(&run, model, 7);
     let ours: Vec<StreamInterval> =
         simulated.record.intervals.iter().map(|i| i.streams[0].clone()).collect();
     assert!(ours.iter().map(|i| i.completed()).sum::<u64>() > 1000);
-    assert_eq!(ours, driven(&run, model, 7, schedule));
+    assert_eq!(ours, driven(&run, model, 7, (schedule(), Plain)));
+    assert_eq!(ours, driven(&run, model, 7, (schedule(), InNoTime)));
 }
 
 /// A second; the type parameters above are called `S` too.
@@ -144,9 +174,9 @@ const S_: u64 = S;
 #[test]
 fn the_loop_of_the_engine_and_that_of_the_world_measure_the_same() {
     let exponential = Model::queue(2, Demand::Exponential { mean_ns: 1e6 });
-    assert_same(CLOSED, &exponential, Closed);
+    assert_same(CLOSED, &exponential, || Closed);
     let think_time_ns = 2 * MS;
-    let thinking = Thinking::new(think_time_ns, 4);
+    let thinking = || Thinking::new(think_time_ns, 4);
     assert_same(Arrival::Closed { think_time_ns }, &exponential, thinking);
     // 1,000 per second, 3 ms each: on the grid of looks, with a backlog at times.
     let fault = Fault {
@@ -157,5 +187,5 @@ fn the_loop_of_the_engine_and_that_of_the_world_measure_the_same() {
         effect: Effect::Slow { factor: 3.0 },
     };
     let slow = Model { faults: vec![fault], ..Model::fixed(3 * MS) };
-    assert_same(constant(1000.0), &slow, Open::new(ConstantInstants::new(1000.0, 0, 1)));
+    assert_same(constant(1000.0), &slow, || Open::new(ConstantInstants::new(1000.0, 0, 1)));
 }
