@@ -28,7 +28,7 @@ use volume::one_volume::OneVolume;
 use volume::shell::{Options, Running};
 use volume::witness::{Counters, Procedure};
 use workload::op::OpKind;
-use workload::plan::{EngineChoice, Run, WriteStability};
+use workload::plan::{EngineChoice, Run, WeightedSize, WriteStability};
 
 /// Longer than one turn of an epoll loop on a busy machine, so that all calls of a round meet.
 const DELAY: Duration = Duration::from_millis(5);
@@ -187,6 +187,28 @@ fn what_was_written_over_nfs_is_read_back_whatever_its_stability() {
         assert_eq!(end, RunEnd { outcome: Outcome::Done, details: vec![], mismatches: vec![] });
         let all = sum(&intervals, 0);
         assert!(all.kinds.iter().all(|kind| kind.completed > 0 && kind.failed_total() == 0));
+    }
+}
+
+#[test]
+fn no_call_is_outstanding_while_the_data_of_its_operation_is_made_or_checked() {
+    let service = service();
+    let mut run = small_run();
+    run.streams[0].transfer_sizes = vec![WeightedSize { size_bytes: 64 << 10, weight: 1 }];
+    run.streams[0].queue_depth = 32;
+    run.streams[0].write_stability = Some(WriteStability::FileSync);
+    for verify in [false, true] {
+        let ours = prepared(&service, "", &run);
+        let (intervals, end) = measured(&run, &ours, verify, &mut |_| {});
+        assert_eq!(end.outcome, Outcome::Done, "{end:?}");
+        // One call for each operation: it is sent after the operation was issued and answered
+        // before it completed, by the same clock.
+        let all = sum(&intervals, 0);
+        let connections = || intervals.iter().flat_map(|interval| &interval.connections);
+        let calls: u64 = connections().flat_map(|c| &c.kinds).map(|kind| kind.calls).sum();
+        assert_eq!(calls, all.completed());
+        let calls_ns: u128 = connections().map(|c| c.outstanding_time_ns).sum();
+        assert!(calls_ns <= all.outstanding_time_ns, "{calls_ns}: {}", all.outstanding_time_ns);
     }
 }
 

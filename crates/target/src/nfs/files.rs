@@ -13,7 +13,7 @@ use nfs3::arguments::stable_how;
 use nfs3::rpc::MAX_AUTH_BYTES;
 use nfs3::types::{Handle, NFS3_FHSIZE};
 use workload::connection::{ConnectionCounters, TcpState};
-use workload::op::Op;
+use workload::op::{Op, OpKind};
 use workload::plan::WriteStability;
 
 use super::calls::Calls;
@@ -78,6 +78,8 @@ pub struct NfsFiles {
     start: Instant,
     /// Operations that were submitted and have not been reaped.
     outstanding: usize,
+    /// The core's time was set since the last reap.
+    is_time_set: bool,
 }
 
 impl std::fmt::Debug for NfsFiles {
@@ -98,7 +100,7 @@ impl NfsFiles {
         for (place, counters) in core.counters.iter_mut().enumerate() {
             sockets.name_ends(place, counters);
         }
-        Ok(NfsFiles { core, sockets, start: Instant::now(), outstanding: 0 })
+        Ok(NfsFiles { core, sockets, start: Instant::now(), outstanding: 0, is_time_set: false })
     }
 
     fn now_ns(&self) -> u64 {
@@ -160,10 +162,12 @@ fn stability(stability: WriteStability) -> stable_how {
 impl Target for NfsFiles {
     #[inline]
     fn submit(&mut self, tag: u32, op: &Op) -> Result<(), TargetError> {
-        if self.outstanding == 0 {
-            // Nobody need have waited here since the last operation ended, or ever: what begins
-            // now is neither outstanding nor unanswered since then.
+        // The core's time is that of the last reap. Where nothing was outstanding, or data has been
+        // made or checked since, calls would seem to be outstanding for all that time.
+        let after_data = op.kind == OpKind::Write || self.core.setting.keep_read_data;
+        if !self.is_time_set && (after_data || self.outstanding == 0) {
             self.core.at(self.now_ns());
+            self.is_time_set = true;
         }
         self.outstanding += 1;
         self.core.submit(tag, op);
@@ -182,6 +186,7 @@ impl Target for NfsFiles {
         }
         self.outstanding -= self.core.done.len();
         done.append(&mut self.core.done);
+        self.is_time_set = false;
         Ok(())
     }
 
