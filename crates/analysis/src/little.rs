@@ -4,7 +4,8 @@
 ///
 /// * `achieved_rate`: completions per second over the window, of every kind of operation
 /// * `service_time_mean_ns`: issue to completion, of the same completions, in nanoseconds. With the
-///   response time instead, the result also counts the backlog (operations due but not issued).
+///   response time instead, the result also counts the backlog (operations due but not issued, such
+///   as those whose data is being made).
 ///
 /// Holds for any window in which issues and completions balance.
 /// Source: J. D. C. Little, Operations Research 9(3), 1961.

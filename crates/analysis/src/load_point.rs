@@ -246,10 +246,15 @@ impl<'a> RunMeasured<'a> {
                 cpu_ns[number] += worker.cpu_ns as f64;
             }
         }
+        let streams = record.run.streams.iter().enumerate().map(|(s, stream)| {
+            let mut measured = Measured::of(&intervals, s, backlog_start(s));
+            // In a closed loop nothing piles up: what is due and not issued at an edge is no more
+            // than what may be outstanding there.
+            measured.backlog_changed &= stream.arrival.offered_rate().is_some();
+            measured
+        });
         RunMeasured {
-            streams: (0..record.run.streams.len())
-                .map(|s| Measured::of(&intervals, s, backlog_start(s)))
-                .collect(),
+            streams: streams.collect(),
             cpu_ns: intervals
                 .iter()
                 .map(|i| (i.process_user_ns + i.process_system_ns) as f64)

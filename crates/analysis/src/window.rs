@@ -50,7 +50,7 @@ pub(crate) struct Measured<'a> {
     /// Operations due but not issued when the window ended.
     pub(crate) backlog_end: u64,
     /// The backlog at the end of a window was not that at its beginning: of one of the windows, or
-    /// of one of the streams, where several were added.
+    /// of one of the streams, where several were added. Of open loops only.
     pub(crate) backlog_changed: bool,
 }
 

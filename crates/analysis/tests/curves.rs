@@ -9,8 +9,9 @@ use analysis::curve::{Curve, Missing};
 use analysis::{Findings, analyze};
 use metrics::run_record::RunRecord;
 use proptest::prelude::*;
-use records::{done, experiment, reads, run, stream};
+use records::{done, experiment, kind, reads, run, stream};
 use workload::arrival::Arrival;
+use workload::op::OpKind;
 
 /// Six seconds of 8 KiB reads at a queue depth; rate and time balance as Little's law wants.
 fn closed(queue_depth: u32, rate: u64) -> RunRecord {
@@ -65,6 +66,23 @@ fn a_bottleneck_has_its_knee_where_the_bounds_cross() {
     let slo = knees.slo.clone().unwrap();
     assert_eq!((slo.low, slo.high), (16.0, Some(32.0)));
     assert_eq!(knees.disagreement, None);
+}
+
+#[test]
+fn where_data_takes_time_the_floor_is_the_targets_and_knees_are_of_what_a_slot_takes() {
+    // The same rates, but of each operation's time three fifths are the making of its data.
+    let mut records = bottleneck(&[1, 2, 4, 8, 16, 32, 64]);
+    let streams = records.iter_mut().flat_map(|r| &mut r.intervals).flat_map(|i| &mut i.streams);
+    for stream in streams {
+        let read = &mut stream.kinds[OpKind::Read as usize];
+        let service_ns = read.response.max_ns * 2 / 5;
+        *read = kind(read.completed, 8192, service_ns, read.response.max_ns);
+    }
+    let (_, curve) = curve_of(records);
+    assert_eq!(curve.floor.as_ref().unwrap().service_mean_ns.value, 0.4e6);
+    let knees = curve.knees.as_ref().unwrap();
+    assert_eq!((knees.objective.origin, knees.objective.response_s), (Origin::TwiceFloor, 0.002));
+    assert_eq!(loads(knees), [Some(8.0), Some(16.0), Some(8.0), Some(8.0)]);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod records;
 
 use analysis::analyze;
+use analysis::compare::figure::Figure as Compared;
+use analysis::compare::side::Side;
 use analysis::estimate::Method;
 use analysis::load_point::{ALL_STREAMS, StreamSummary};
 use analysis::series::{POINTS_MAX, PointPhase};
@@ -145,6 +147,48 @@ fn an_open_loop_shows_schedule_delay_and_backlog() {
     assert!(stream.little_service.unwrap().holds() && stream.little_response.unwrap().holds());
     assert_eq!(stream.little_response.unwrap().counted, 5.0);
     assert_eq!(codes(&record), ["schedule_delay_high"]);
+}
+
+#[test]
+fn a_closed_loop_whose_data_takes_time_shows_it_as_schedule_delay_and_balances() {
+    let writes = |backlog_end: u64| {
+        let mut interval = StreamInterval {
+            // 1,000 writes of 2 ms outstanding, each after 0.5 ms in which its data was made.
+            outstanding_time_ns: 1_000 * 2_000_000,
+            backlog_time_ns: 1_000 * 500_000,
+            backlog_end,
+            ..StreamInterval::default()
+        };
+        interval.kinds[OpKind::Write as usize] = kind(1_000, 8192, 2_000_000, 2_500_000);
+        interval
+    };
+    // The window ends while data is made, and did not begin so.
+    let window = [0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4].map(writes).into();
+    let record = experiment(vec![done(run("closed", vec![stream("data", 4)], 1, 11), window)]);
+    let stream = only_stream(&record);
+    let delay = stream.schedule_delay_mean_ns.unwrap();
+    assert!((delay.value - 500_000.0).abs() < 1e-6, "{delay:?}");
+    assert_eq!(stream.outstanding_mean.unwrap().value, 2.0);
+    assert_eq!(stream.backlog_mean.unwrap().value, 0.5);
+    assert!(stream.overload.is_none(), "nothing was offered");
+    assert!(stream.little_service.unwrap().holds() && stream.little_response.unwrap().holds());
+    assert_eq!(stream.little_response.unwrap().counted, 2.5);
+    // More than a tenth of the service time.
+    assert_eq!(codes(&record), ["schedule_delay_high"]);
+}
+
+#[test]
+fn service_times_are_compared_only_where_they_are_not_the_response_times() {
+    let figures = |response_ns: u64| {
+        let mut interval = StreamInterval::default();
+        interval.kinds[OpKind::Write as usize] = kind(1_000, 8192, 2_000_000, response_ns);
+        let window = vec![interval; 6];
+        let record = experiment(vec![done(run("closed", vec![stream("data", 4)], 0, 6), window)]);
+        let samples = Side::of(&record).points[0].subjects[0].samples.clone();
+        samples.iter().map(|sample| sample.figure).collect::<Vec<Compared>>()
+    };
+    assert!(!figures(2_000_000).contains(&Compared::ServiceMean));
+    assert!(figures(2_500_000).contains(&Compared::ServiceMean));
 }
 
 #[test]

@@ -39,8 +39,8 @@ pub struct Assigned {
 /// The time this takes is the generator's, not the target's: it delays operations, and is no part
 /// of their service time.
 pub trait DataPath {
-    /// Whether it may ever take time. If not, operations are issued the instant they are due in a
-    /// closed loop.
+    /// Whether it may ever take time. If not, operations of a closed loop are issued at the instant
+    /// they are due.
     const TAKES_TIME: bool;
 
     /// The operation is about to be submitted.
@@ -143,12 +143,12 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         now_ns >= self.assigned.end_ns && self.slots.outstanding() == 0
     }
 
-    /// Takes every operation that is due and has a slot, and makes the data of as many as the target
-    /// sends together, for [`Worker::issue`]. If all slots are taken an operation stays due and
-    /// keeps its intended instant: lateness is recorded, never forgiven.
+    /// Takes every operation that is due and has a slot, and makes the data of as many as the
+    /// target sends together, for [`Worker::issue`]. If all slots are taken an operation stays due
+    /// and keeps its intended instant: lateness is recorded, never forgiven.
     ///
-    /// True: data was made or checked since `now_ns`, so the clock must be read again for the
-    /// instant of issue.
+    /// Returns whether data was made or checked since `now_ns`: the clock must then be read again
+    /// for the instant of issue.
     #[inline]
     pub fn prepare(&mut self, now_ns: u64, target: &mut impl Target) -> bool {
         if !D::TAKES_TIME {
@@ -167,8 +167,8 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         self.data.took_time()
     }
 
-    /// Submits what is prepared, or where data takes no time whatever is due: `now_ns` is the
-    /// instant of issue. True: operations are due whose data is still to be made.
+    /// Submits what is prepared, or everything that is due where data takes no time; `now_ns` is
+    /// the instant of issue. Returns whether data of operations that were due is still to be made.
     ///
     /// # Errors
     /// The target is gone for good.

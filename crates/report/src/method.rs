@@ -19,10 +19,14 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     (
         "Response time",
         "From the instant at which an operation was due to its completion: what a user of the \
-         storage feels. In a closed loop an operation is due when it is issued, so it equals the \
-         service time.",
+         storage feels. In a closed loop an operation is due when the one before it completes, so \
+         it differs from the service time by the making and checking of data only.",
     ),
-    ("Service time", "From the issue of an operation to its completion, as this host sees it."),
+    (
+        "Service time",
+        "From the issue of an operation to its completion, as this host sees it. The data of a \
+         write is made before it is issued.",
+    ),
     (
         "Percentiles",
         "The time that this share of all operations of the window, of all repeats, did not exceed \
@@ -48,14 +52,15 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     ),
     (
         "Schedule delay",
-        "Response time minus service time on average: how late operations were issued. A schedule \
-         whose backlog grows by more than a hundredth of the operations due is called overloaded.",
+        "Response time minus service time on average: how late operations were issued, because \
+         every slot was taken or because the generator made or checked data. A schedule whose \
+         backlog grows by more than a hundredth of the operations due is called overloaded.",
     ),
     (
         "Little's law",
         "Outstanding must equal achieved rate times service time; with the backlog, achieved rate \
          times response time. A difference above 2 % is a warning, except where operations failed; \
-         the second form does not hold where the backlog changed over the window.",
+         the second form does not hold where the backlog of an open loop changed over the window.",
     ),
     (
         "Steady state",

@@ -1,8 +1,8 @@
 //! An interval as bytes: sparse histograms, each bucket as its distance from the one before and its
 //! count.
 //!
-//! A closed loop's response times are its service times and are stored once. An interval of one
-//! stream with 300 different buckets is about 700 bytes.
+//! Response times that are the service times (a closed loop without data to make) are stored once.
+//! An interval of one stream with 300 different buckets is then about 700 bytes.
 //!
 //! A journal may come from a stranger, and what reads records takes for granted what the recorder
 //! guarantees: time goes forward, buckets exist and ascend, and nothing that is added up overflows.

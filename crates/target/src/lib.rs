@@ -95,9 +95,9 @@ pub trait Target {
     /// inspected after a read. `None` where no data moves (the null target).
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]>;
 
-    /// How many operations it sends together: the next are sent while it works on these, so their
-    /// data is made meanwhile. `usize::MAX` where all are sent at the next [`Target::reap`], or each
-    /// at once.
+    /// How many operations it sends together. The data of further ones is made while the storage
+    /// works on these. `usize::MAX` where nothing is sent before the next [`Target::reap`], or each
+    /// operation on its own.
     fn batch(&self) -> usize {
         usize::MAX
     }

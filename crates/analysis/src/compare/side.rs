@@ -168,7 +168,7 @@ fn point(records: &[&RunRecord]) -> PointSide {
             Subject {
                 stream: stream.map(|s| run.streams[s].name.clone()),
                 operations: name,
-                samples: figures(run, stream, kinds).into_iter().map(sample).collect(),
+                samples: figures(run, stream, kinds, &repeats).into_iter().map(sample).collect(),
             }
         })
         .collect();
@@ -207,8 +207,13 @@ fn subjects(run: &Run, wholes: &[Window]) -> Vec<(Option<usize>, &'static [OpKin
 
 /// The figures of a subject, and which of them are main ones. What follows exactly from another is
 /// left out, so that nothing is tested twice: the throughput of one transfer size, and the service
-/// time of a closed loop.
-fn figures(run: &Run, stream: Option<usize>, kinds: &[OpKind]) -> Vec<(Figure, bool)> {
+/// time where it is the response time in all `parts`, as in a closed loop without data to make.
+fn figures(
+    run: &Run,
+    stream: Option<usize>,
+    kinds: &[OpKind],
+    parts: &[Part<'_>],
+) -> Vec<(Figure, bool)> {
     let of_interest = |place: usize| stream.is_none_or(|wanted| wanted == place);
     let streams: Vec<&Stream> = run
         .streams
@@ -222,6 +227,7 @@ fn figures(run: &Run, stream: Option<usize>, kinds: &[OpKind]) -> Vec<(Figure, b
         streams.iter().flat_map(|s| &s.transfer_sizes).map(|size| size.size_bytes).collect();
     sizes.sort_unstable();
     sizes.dedup();
+    let delayed = parts.iter().any(|part| part.ops.response_sum_ns != part.ops.service_sum_ns);
     let whole = stream.is_none() && kinds == DATA;
     Figure::ALL
         .into_iter()
@@ -232,7 +238,7 @@ fn figures(run: &Run, stream: Option<usize>, kinds: &[OpKind]) -> Vec<(Figure, b
                 Figure::ResponseMean => (true, open),
                 Figure::ResponseP99 => (true, true),
                 Figure::ResponseP50 | Figure::ResponseP999 => (true, false),
-                Figure::ServiceMean => (open, false),
+                Figure::ServiceMean => (open || delayed, false),
                 Figure::CpuPerOp => (whole, false),
             };
             shown.then_some((figure, main && whole))

@@ -17,6 +17,9 @@ pub struct Floor {
     pub point: usize,
     /// Mean service time of reads and writes, in nanoseconds.
     pub service_mean_ns: Estimate,
+    /// Their mean response time, in nanoseconds: what the response times of the curve's other
+    /// points are compared with, since making and checking data takes time at every load.
+    pub response_mean_ns: Estimate,
     /// Its median, in nanoseconds; `None` where too few samples stand behind it.
     pub service_p50_ns: Option<u64>,
     /// The shortest, in nanoseconds.
@@ -34,6 +37,11 @@ impl Floor {
     pub fn latency_ns(&self) -> Option<Estimate> {
         (!self.is_pace).then_some(self.service_mean_ns)
     }
+
+    /// The response time of such an operation, in nanoseconds.
+    pub fn response_ns(&self) -> Option<Estimate> {
+        (!self.is_pace).then_some(self.response_mean_ns)
+    }
 }
 
 pub(crate) fn of_points(
@@ -48,12 +56,14 @@ pub(crate) fn of_points(
     };
     let place = points.iter().position(alone).ok_or(Missing::NoQueueDepthOne)?;
     let load_point = &load_points[points[place].load_point];
-    let service = &load_point.merged.total.data.service;
+    let data = &load_point.merged.total.data;
+    let service = &data.service;
     let connections = load_point.runs.iter().map(|run| run.connections.len()).max();
     Ok(Floor {
         load_point: points[place].load_point,
         point: place,
         service_mean_ns: service.mean_ns.ok_or(Missing::NothingMeasured)?,
+        response_mean_ns: data.response.mean_ns.ok_or(Missing::NothingMeasured)?,
         service_p50_ns: service.percentile(0.5).and_then(|p| p.value_ns),
         service_min_ns: service.min_ns,
         connections: connections.filter(|count| *count > 0),

@@ -157,8 +157,8 @@ pub(crate) fn of_points(
     let shortest = shortest.ok_or(Missing::NothingMeasured)?;
     let objective = match (given_s, floor) {
         (Some(response_s), _) => Ok(Objective { response_s, origin: Origin::Given }),
-        (None, Ok(floor)) => floor.latency_ns().map_or(Err(Missing::FloorIsPace), |latency_ns| {
-            let response_s = OBJECTIVE_PER_FLOOR * latency_ns.value * 1e-9;
+        (None, Ok(floor)) => floor.response_ns().map_or(Err(Missing::FloorIsPace), |alone_ns| {
+            let response_s = OBJECTIVE_PER_FLOOR * alone_ns.value * 1e-9;
             Ok(Objective { response_s, origin: Origin::TwiceFloor })
         }),
         (None, Err(_)) => {
@@ -288,7 +288,7 @@ fn bounds(
         return Err(Missing::NotALoad);
     }
     let floor = floor.as_ref().map_err(Missing::clone)?;
-    let floor = floor.latency_ns().ok_or(Missing::FloorIsPace)?.scaled(1e-9);
+    let floor = floor.response_ns().ok_or(Missing::FloorIsPace)?.scaled(1e-9);
     let plateau = plateau.filter(|p| p.is_reached()).ok_or(Missing::NotSaturated)?;
     let think_time_s = bend.samples.first().map_or(0.0, |sample| sample.think_time_s);
     let unloaded_s = floor.value + think_time_s;

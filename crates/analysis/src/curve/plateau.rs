@@ -54,8 +54,9 @@ pub struct Step {
     pub load: f64,
     /// Operations completed per second, with its 95 % interval.
     pub rate: Estimate,
-    /// Mean service time, in seconds.
-    pub service_s: f64,
+    /// Mean time for which an operation keeps its slot, in seconds: in a closed loop the response
+    /// time, because its data is made and checked meanwhile; in an open loop the service time.
+    pub slot_s: f64,
     /// What became of the schedule.
     pub schedule: Schedule,
     /// Runs behind it.
@@ -313,8 +314,8 @@ fn closed(steps: &[Step], top: usize, growth: Option<Growth>) -> State {
     {
         return State::Reached(Reason::Flat);
     }
-    let shortest = steps.iter().map(|step| step.service_s).fold(f64::INFINITY, f64::min);
-    let waits = steps[last].service_s / shortest > UNLOADED_MAX;
+    let shortest = steps.iter().map(|step| step.slot_s).fold(f64::INFINITY, f64::min);
+    let waits = steps[last].slot_s / shortest > UNLOADED_MAX;
     if growth.lower() >= RISING_MIN && !waits {
         return State::NotReached;
     }
@@ -448,13 +449,17 @@ fn step(point: &LoadPoint, unloaded_s: f64) -> Option<Step> {
     let slots_used = total.outstanding_mean.map_or(0.0, |mean| mean.value)
         / point.queue_depth_total.max(1) as f64;
     let delay_s = total.schedule_delay_mean_ns.map_or(0.0, |delay| delay.value / 1e9);
-    let (load, schedule) = match (closed, total.offered_rate) {
-        (true, _) => (point.queue_depth_total as f64, Schedule::Closed),
+    let (load, slot_s, schedule) = match (closed, total.offered_rate) {
+        (true, _) => {
+            let slot_s = total.data.response.mean_ns?.value / 1e9;
+            (point.queue_depth_total as f64, slot_s, Schedule::Closed)
+        }
         (false, Some(offered)) => {
             let overloaded = point.merged.streams.iter().any(|stream| stream.overload.is_some());
-            (offered, schedule(overloaded, delay_s, service_s, slots_used, unloaded_s))
+            let schedule = schedule(overloaded, delay_s, service_s, slots_used, unloaded_s);
+            (offered, service_s, schedule)
         }
         (false, None) => return None,
     };
-    (measured && load > 0.0).then_some(Step { load, rate, service_s, schedule, runs, agrees })
+    (measured && load > 0.0).then_some(Step { load, rate, slot_s, schedule, runs, agrees })
 }

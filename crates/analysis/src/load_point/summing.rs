@@ -278,7 +278,7 @@ fn percentiles_of(
         percentiles(&FRACTIONS, whole, parts, intervals, &repeats)
     };
     let service = of(&ops.service, |part| &part.service, |o| &o.service);
-    // Where nothing waits before it is issued, both are the same.
+    // Where nothing waits before it is issued, both are the same, and are computed once.
     if ops.service == ops.response && ops.service_sum_ns == ops.response_sum_ns {
         return (service.clone(), service);
     }

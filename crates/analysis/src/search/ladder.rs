@@ -175,16 +175,16 @@ mod tests {
         let uncertainty = Some(half * rate);
         let estimate =
             Estimate { value: rate, uncertainty, samples: 8.0, method: Method::Intervals };
-        let service_s = f64::from(depth) / rate;
+        let slot_s = f64::from(depth) / rate;
         let judged = plateau::Step {
             load: f64::from(depth),
             rate: estimate,
-            service_s,
+            slot_s,
             schedule: plateau::Schedule::Closed,
             runs,
             agrees: true,
         };
-        Step { depth, response_ns: service_s * 1e9, failed: false, judged: Some(judged) }
+        Step { depth, response_ns: slot_s * 1e9, failed: false, judged: Some(judged) }
     }
 
     /// Follows the ladder on a target of which rate and response time are known.

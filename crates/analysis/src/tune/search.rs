@@ -69,7 +69,7 @@ impl Point {
         Step {
             load: self.outstanding as f64,
             rate: self.rate,
-            service_s: self.response_ns / 1e9,
+            slot_s: self.response_ns / 1e9,
             schedule: Schedule::Closed,
             runs: self.runs,
             agrees: self.agrees,

@@ -7,7 +7,7 @@ use crate::host_state::HostSummary;
 use crate::load_point::LoadPoint;
 use crate::work::Work;
 
-/// Below this ratio of loaded to unloaded service time nothing is known of a ceiling above.
+/// Below this ratio of loaded to unloaded time of an operation nothing is known of a ceiling above.
 const WAITING_MIN: f64 = 1.3;
 /// Standard error of a rate without an interval, as a share.
 const UNKNOWN_ERROR: f64 = 0.2;
@@ -23,8 +23,8 @@ pub(crate) struct Top {
     pub(crate) calls_outstanding: Option<f64>,
     /// Variance over mean of the operations completed in an interval.
     pub(crate) dispersion: Option<f64>,
-    /// Mean service time, in seconds.
-    pub(crate) service_s: f64,
+    /// Mean time for which an operation keeps its slot, in seconds.
+    pub(crate) slot_s: f64,
     /// Bytes per operation.
     pub(crate) bytes_per_op: f64,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Series {
     /// `steps[i]` is of `load_points[i]`; `None` where nothing was measured.
     pub(crate) steps: Vec<Option<Step>>,
     pub(crate) plateau: Plateau,
-    /// Service time without queueing, in seconds.
+    /// Time of an operation without queueing, in seconds.
     pub(crate) unloaded_s: Option<f64>,
     pub(crate) top: Top,
 }
@@ -95,7 +95,7 @@ impl Series {
         if self.is_reached() {
             return Ceiling { low, high: low, error };
         }
-        let waiting = self.unloaded_s.map(|unloaded| self.top.service_s / unloaded);
+        let waiting = self.unloaded_s.map(|unloaded| self.top.slot_s / unloaded);
         let high = match waiting.filter(|_| self.work.closed) {
             Some(waiting) if waiting > WAITING_MIN => low * waiting / (waiting - 1.0),
             _ => f64::INFINITY,
@@ -166,7 +166,7 @@ impl Series {
                 host: top.merged.host.clone(),
                 calls_outstanding: top.work.calls_outstanding,
                 dispersion: top.work.dispersion,
-                service_s: steps[plateau.top].map_or(0.0, |step| step.service_s),
+                slot_s: steps[plateau.top].map_or(0.0, |step| step.slot_s),
                 bytes_per_op: if rate > 0.0 { bytes / rate } else { 0.0 },
             },
             load_points: indices,
@@ -175,7 +175,7 @@ impl Series {
     }
 }
 
-/// Service time of an operation that does not wait: the shortest of all series that ask the same of
+/// Time of an operation that does not wait: the shortest of all series that ask the same of
 /// the target, at queue depth 1 or at an offered rate that was kept. Where that rate is a limit's
 /// pace it says nothing of it.
 fn unloaded_s(one: &Series, all: &[Series]) -> Option<f64> {
@@ -184,7 +184,7 @@ fn unloaded_s(one: &Series, all: &[Series]) -> Option<f64> {
         let first = other.measured().next()?;
         let unqueued =
             first.schedule == Schedule::Closed && first.load <= 1.0 && !other.plateau.floor_is_pace;
-        (unqueued || first.schedule == Schedule::Kept).then_some(first.service_s)
+        (unqueued || first.schedule == Schedule::Kept).then_some(first.slot_s)
     };
     family.filter_map(of).min_by(f64::total_cmp)
 }

@@ -186,8 +186,10 @@ impl Warning {
                 "schedule_delay_high",
                 "Response times count from the instant at which an operation was due, so they \
                  include this wait, as a user's would; service times do not show it.",
-                "Believe the response time. If the wait comes from the generator, raise \
-                 `queue_depth` or `workers`; if it stays, the target is too slow for this rate.",
+                "In a closed loop the generator needs this time to make and check data: raise \
+                 `workers`, and compare service times with other tools. With an offered rate \
+                 believe the response time; raise `queue_depth` or `workers`, and if the wait \
+                 stays, the target is too slow for this rate.",
             ),
             Warning::Overloaded { .. } => (
                 "overloaded",

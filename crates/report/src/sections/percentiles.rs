@@ -53,10 +53,9 @@ fn line(point: &LoadPoint) -> String {
             format!("{} {value}{unit}", percentile_name(p.fraction))
         })
         .collect();
-    // In a closed loop nothing is due before it is sent.
-    if total.offered_rate.is_some()
-        && let Some(delay) = total.schedule_delay_mean_ns
-    {
+    // Without a schedule operations are delayed by making and checking data only.
+    let is_delayed = |delay: &Estimate| total.offered_rate.is_some() || delay.value > 0.0;
+    if let Some(delay) = total.schedule_delay_mean_ns.filter(is_delayed) {
         let value = crate::number::us(delay.value);
         parts.push(format!("schedule delay {value} us{}", plus_minus(delay)));
     }

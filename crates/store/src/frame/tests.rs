@@ -420,7 +420,7 @@ fn an_interval_without_host_state_keeps_the_older_form_and_is_read() {
 }
 
 #[test]
-fn response_times_of_a_closed_loop_are_stored_once() {
+fn response_times_that_are_the_service_times_are_stored_once() {
     let service = Counts {
         buckets: (5000..5300).map(|bucket| (bucket, 7)).collect(),
         sum_ns: 1,
