@@ -36,15 +36,20 @@ pub(crate) fn measure(arguments: &[&str], seconds: u32) -> Result<Sample> {
     let job = &document["jobs"][0];
     let of = |direction: &str, field: &str| job[direction][field].as_f64().unwrap_or(0.0);
     let operations = of("read", "total_ios") + of("write", "total_ios");
-    let read = &job["read"];
+    // Of a mix the times are those of the reads.
+    let times = if of("read", "total_ios") > 0.0 { &job["read"] } else { &job["write"] };
+    let mean = |field: &str| times[field]["mean"].as_f64().unwrap_or(f64::NAN);
+    let percentile =
+        |field: &str, name: &str| times[field]["percentile"][name].as_f64().unwrap_or(f64::NAN);
     Ok(Sample {
         operations,
         cpu_us_per_op: finished.cpu_seconds * 1e6 / operations,
         ops_per_sec: of("read", "iops") + of("write", "iops"),
         resident_max_bytes: finished.resident_max_bytes,
-        service_mean_ns: read["clat_ns"]["mean"].as_f64().unwrap_or(f64::NAN),
-        service_p99_ns: read["clat_ns"]["percentile"]["99.000000"].as_f64().unwrap_or(f64::NAN),
-        total_mean_ns: read["lat_ns"]["mean"].as_f64().unwrap_or(f64::NAN),
-        total_p99_ns: read["lat_ns"]["percentile"]["99.000000"].as_f64().unwrap_or(f64::NAN),
+        service_mean_ns: mean("clat_ns"),
+        service_p99_ns: percentile("clat_ns", "99.000000"),
+        total_mean_ns: mean("lat_ns"),
+        total_p50_ns: percentile("lat_ns", "50.000000"),
+        total_p99_ns: percentile("lat_ns", "99.000000"),
     })
 }

@@ -48,19 +48,22 @@ impl Ours {
         let data = &total["data"];
         let operations = data["completed"].as_f64().context("operations in our JSON")?;
         let times = &data["service_time"];
-        let p99 = times["percentiles"]
-            .as_array()
-            .and_then(|all| all.iter().find(|p| p["fraction"].as_f64() == Some(0.99)))
-            .and_then(|p| p["value_ns"].as_f64());
+        let percentile = |fraction: f64| {
+            let all = times["percentiles"].as_array();
+            let one = all.and_then(|all| all.iter().find(|p| p["fraction"] == fraction));
+            one.and_then(|p| p["value_ns"].as_f64()).unwrap_or(f64::NAN)
+        };
+        let mean = times["mean_ns"]["value"].as_f64().unwrap_or(f64::NAN);
         Ok(Sample {
             operations,
             cpu_us_per_op: finished.cpu_seconds * 1e6 / operations,
             ops_per_sec: data["achieved_rate_ops_per_sec"]["value"].as_f64().unwrap_or(f64::NAN),
             resident_max_bytes: finished.resident_max_bytes,
-            service_mean_ns: times["mean_ns"]["value"].as_f64().unwrap_or(f64::NAN),
-            service_p99_ns: p99.unwrap_or(f64::NAN),
-            total_mean_ns: times["mean_ns"]["value"].as_f64().unwrap_or(f64::NAN),
-            total_p99_ns: p99.unwrap_or(f64::NAN),
+            service_mean_ns: mean,
+            service_p99_ns: percentile(0.99),
+            total_mean_ns: mean,
+            total_p50_ns: percentile(0.5),
+            total_p99_ns: percentile(0.99),
         })
     }
 

@@ -85,7 +85,21 @@ const DIRECT_32: &str = "transfer_size = \"8k\"\nread = \"100%\"\npattern = \"ra
 const NULL: &str = "transfer_size = \"4k\"\nread = \"70%\"\npattern = \"random\"\nfiles = 1\n\
     file_size = \"1GiB\"\nqueue_depth = 32\nworkers = 1\ndirect = false";
 
-const PAIRED: [Paired; 8] = [
+const WRITE_CACHED_8K: &str = "transfer_size = \"8k\"\nread = \"0%\"\npattern = \"random\"\n\
+    files = 1\nfile_size = \"1GiB\"\nqueue_depth = 1\nworkers = 1\ndirect = false";
+const WRITE_CACHED_64K: &str = "transfer_size = \"64k\"\nread = \"0%\"\npattern = \"random\"\n\
+    files = 1\nfile_size = \"1GiB\"\nqueue_depth = 1\nworkers = 1\ndirect = false";
+const WRITE_DIRECT_8K: &str = "transfer_size = \"8k\"\nread = \"0%\"\npattern = \"random\"\n\
+    files = 1\nfile_size = \"1GiB\"\nqueue_depth = 1\nworkers = 1\ndirect = true";
+const WRITE_DIRECT_64K: &str = "transfer_size = \"64k\"\nread = \"0%\"\npattern = \"random\"\n\
+    files = 1\nfile_size = \"1GiB\"\nqueue_depth = 1\nworkers = 1\ndirect = true";
+
+const WRITES_CACHED: [Bound; 2] =
+    [Bound::within(Figure::TotalMean, 0.12), Bound::within(Figure::TotalP50, 0.12)];
+const WRITES_DIRECT: [Bound; 2] =
+    [Bound::within(Figure::TotalMean, 0.12), Bound::within(Figure::TotalP50, 0.12)];
+
+const PAIRED: [Paired; 12] = [
     Paired {
         name: "null",
         storage: Storage::Nothing,
@@ -178,6 +192,38 @@ const PAIRED: [Paired; 8] = [
         fio: &["--ioengine=io_uring", "--rw=randread", "--bs=8k", "--iodepth=1", "--direct=1"],
         bounds: &[Bound::within(Figure::TotalMean, 0.03), Bound::within(Figure::TotalP99, 0.05)],
     },
+    Paired {
+        name: "accuracy-write-tmpfs-8k",
+        storage: Storage::Memory,
+        stream: WRITE_CACHED_8K,
+        engine: "psync",
+        fio: &["--ioengine=psync", "--rw=randwrite", "--bs=8k", "--norandommap"],
+        bounds: &WRITES_CACHED,
+    },
+    Paired {
+        name: "accuracy-write-tmpfs-64k",
+        storage: Storage::Memory,
+        stream: WRITE_CACHED_64K,
+        engine: "psync",
+        fio: &["--ioengine=psync", "--rw=randwrite", "--bs=64k", "--norandommap"],
+        bounds: &WRITES_CACHED,
+    },
+    Paired {
+        name: "accuracy-write-direct-8k",
+        storage: Storage::Disk,
+        stream: WRITE_DIRECT_8K,
+        engine: "psync",
+        fio: &["--ioengine=psync", "--rw=randwrite", "--bs=8k", "--norandommap", "--direct=1"],
+        bounds: &WRITES_DIRECT,
+    },
+    Paired {
+        name: "accuracy-write-direct-64k",
+        storage: Storage::Disk,
+        stream: WRITE_DIRECT_64K,
+        engine: "psync",
+        fio: &["--ioengine=psync", "--rw=randwrite", "--bs=64k", "--norandommap", "--direct=1"],
+        bounds: &WRITES_DIRECT,
+    },
 ];
 
 /// All rows.
@@ -222,7 +268,11 @@ impl Paired {
         let mut file = String::new();
         if let Some(directory) = directory {
             ours(1)?;
-            file = format!("--filename={}", data_file(directory)?.display());
+            let mut data = data_file(directory)?;
+            if self.fio.contains(&"--rw=randwrite") {
+                data = copy_for_peer(&data, directory)?;
+            }
+            file = format!("--filename={}", data.display());
             peer_arguments.extend([file.as_str(), "--size=1g"]);
         }
         if self.storage == Storage::DiskCached {
@@ -253,6 +303,14 @@ fn data_file(directory: &Path) -> Result<PathBuf> {
         bail!("our fill left no {}", path.display());
     }
     Ok(path)
+}
+
+/// What the peer writes: a copy, because what we fill holds our data and is refused with another's.
+fn copy_for_peer(data: &Path, directory: &Path) -> Result<PathBuf> {
+    let copy = directory.join("peer.data");
+    std::fs::copy(data, &copy).with_context(|| format!("make {}", copy.display()))?;
+    std::fs::File::open(&copy)?.sync_all().context("bring the copy to the disk")?;
+    Ok(copy)
 }
 
 /// Brings a file into the page cache.
@@ -338,6 +396,7 @@ pub(crate) fn figure(sample: &Sample, figure: Figure) -> f64 {
         Figure::ServiceMean => sample.service_mean_ns,
         Figure::ServiceP99 => sample.service_p99_ns,
         Figure::TotalMean => sample.total_mean_ns,
+        Figure::TotalP50 => sample.total_p50_ns,
         Figure::TotalP99 => sample.total_p99_ns,
     }
 }

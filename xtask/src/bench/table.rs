@@ -24,6 +24,7 @@ pub(crate) struct Sample {
     pub(crate) service_p99_ns: f64,
     /// fio: lat, submission and completion. Ours: service time.
     pub(crate) total_mean_ns: f64,
+    pub(crate) total_p50_ns: f64,
     pub(crate) total_p99_ns: f64,
 }
 
@@ -42,16 +43,18 @@ pub(crate) enum Figure {
     ServiceMean,
     ServiceP99,
     TotalMean,
+    TotalP50,
     TotalP99,
 }
 
 impl Figure {
-    const ALL: [Figure; 6] = [
+    const ALL: [Figure; 7] = [
         Figure::CpuPerOp,
         Figure::OpsPerSec,
         Figure::ServiceMean,
         Figure::ServiceP99,
         Figure::TotalMean,
+        Figure::TotalP50,
         Figure::TotalP99,
     ];
 
@@ -62,6 +65,7 @@ impl Figure {
             Figure::ServiceMean => "service time mean ns (fio clat)",
             Figure::ServiceP99 => "service time p99 ns (fio clat)",
             Figure::TotalMean => "service time mean ns (fio lat)",
+            Figure::TotalP50 => "service time p50 ns (fio lat)",
             Figure::TotalP99 => "service time p99 ns (fio lat)",
         }
     }
@@ -288,6 +292,7 @@ mod tests {
             service_mean_ns: 1.0,
             service_p99_ns: 1.0,
             total_mean_ns: 1.0,
+            total_p50_ns: 1.0,
             total_p99_ns: 1.0,
         };
         let pairs: Vec<Pair> =
