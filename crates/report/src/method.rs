@@ -70,9 +70,10 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     ),
     (
         "Search",
-        "Runs decided from those before: twice as many outstanding operations each time, until two \
-         doublings bring little, then depths between where the curve bends; then Poisson arrivals \
-         at shares of the largest rate found, until one is more than the target takes.",
+        "Runs decided from those before: more outstanding operations each time until throughput has \
+         stopped rising, imprecise points again, then depths between where the curve bends; then \
+         Poisson arrivals at shares of the largest rate found, until one is more than the target \
+         takes.",
     ),
     (
         "Mix",
@@ -107,9 +108,10 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     ),
     (
         "Saturation",
-        "The largest achieved rate of those measured. Reached where the last doubling of the queue \
-         depth gave at most 2.5 %, or its uncertainty; in an open loop where an offered rate could \
-         not be kept. Else more load may give more.",
+        "Whether throughput has stopped rising. Reached where two doublings of the queue depth bring \
+         less than 5 % each (upper bound), where the rate equals a limit that fourcorners set, or in \
+         an open loop where an offered rate could not be kept. Not reached where operations do not \
+         wait yet. Anything else is inconclusive.",
     ),
     (
         "Knees",
@@ -137,10 +139,11 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
          it took.",
     ),
     (
-        "Limits",
-        "What bounds a rate: each explanation predicts how the ceiling moves with connections, \
-         transfer size, direction and workers, and is weighed by Bayes' rule against all load \
-         points and what is known beforehand. Below a probability of 90 % the answer is unknown.",
+        "Verdicts",
+        "What limits a curve, where throughput has stopped rising: each cause predicts how the \
+         ceiling moves with connections, transfer size, direction and workers, and is weighed by \
+         Bayes' rule against all load points and what is known beforehand. Below 90 % (95 % for \
+         several causes together) the answer is \"not enough data\".",
     ),
     (
         "Comparison",
@@ -164,7 +167,7 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
         "Tuning",
         "The least concurrency that reaches a rate: Little's law from the response time of one \
          operation at a time, measured and corrected until one number is enough and one less is \
-         not, or until more brings no more (half as much again less than 2 % or the uncertainty).",
+         not, or until throughput has stopped rising below it.",
     ),
     (
         "Sizing",

@@ -5,8 +5,8 @@
 
 mod fixture;
 
-use analysis::bottleneck::Limit;
 use analysis::fit::line::FitLine;
+use analysis::verdict::{Answer, Limit};
 use analysis::{Findings, analyze};
 use fixture::records::{done, experiment, reads, run, stream};
 use report::chart::theme::Theme;
@@ -49,17 +49,17 @@ fn a_curve_has_bands_a_model_a_ring_at_its_knee_and_the_limit_that_was_found() {
 #[test]
 fn a_limit_that_was_found_is_a_line_where_the_curve_is_flat_and_ends_its_rates() {
     let mut findings = bottleneck();
-    let found = &mut findings.limits[0];
-    assert!(found.ceiling_ops_per_s.is_some(), "it is flat");
-    (found.limit, found.confidence) = (Limit::VolumeThroughput, 0.97);
+    let found = &mut findings.verdicts[0];
+    assert!(found.plateau.is_reached(), "it is flat: {found:#?}");
+    found.answer = Answer::Limited { by: vec![Limit::VolumeThroughput], probability: 0.97 };
     let drawn = pictures(&[&findings], Theme::Light);
     let throughput = named(&drawn, "throughput-by-queue-depth");
-    let said = "Dotted: where it is flat, by what limits it: volume throughput limit, 62.6 MiB/s";
+    let said = "Dotted: where throughput is flat, and what limits it: the volume's throughput limit, 62.6 MiB/s";
     assert!(throughput.caption.contains(said), "{}", throughput.caption);
     assert!(throughput.caption.contains("97 % sure"), "{}", throughput.caption);
-    assert!(throughput.svg.contains(">volume throughput limit</text>"), "in the legend");
+    assert!(throughput.svg.contains(">the volume's throughput limit</text>"), "in the legend");
     let by_rate = named(&drawn, "response-time-by-rate-along-queue-depth");
-    assert!(by_rate.svg.contains(">volume throughput limit</text>"), "where rates end");
+    assert!(by_rate.svg.contains(">the volume's throughput limit</text>"), "where rates end");
 }
 
 #[test]

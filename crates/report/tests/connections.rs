@@ -41,25 +41,22 @@ fn the_table_of_a_terminal_shows_each_connection_and_the_volumes_settings() {
         data 0.2 127.0.0.1:2049 3,900      30.5     16.0 50.0 5/0/0
         data 0.3 127.0.0.1:2049 4,000      31.2     16.0 50.0 5/0/0
 
-        In short
-          What it can do
+        Summary
+          Key results
           - random read 8 KiB: 16,000 ops/s ± 0.0 %, 125 MiB/s, at queue depth 64, with
             a mean response time of 0.400 ms.
 
-        What limits it
-          Volume throughput limit: random read 8 KiB (98 % sure).
-          - 16,000 ops/s (125.00 MiB/s) with 64 operations at a time, and no other load
-            point to hold it against
-          - 125.00 MiB/s of reads and writes together are 97.7 % of the 128.00 MiB/s
-            that 1 TiB x Ultra gives
-          - operations complete evenly, as a limit lets them pass: variance over mean of
-            their counts is 0.000, by chance it would be 1
+        Bottleneck
+          random read 8 KiB: Not enough data to tell whether throughput still rises with
+          load.
+          - 16,000 ops/s, 125.00 MiB/s at queue depth 64: one load point does not show
+            whether more load would bring more.
+          - 125.00 MiB/s are 98 % of the volume's throughput limit (128.00 MiB/s, 1 TiB
+            x Ultra).
           What to do:
-          - Give the volume a larger quota, or a higher service level: throughput limit
-            = quota x MiB/s per TiB of the level (in a manual QoS pool, the throughput
-            that is assigned).
-          - For twice the throughput (250.00 MiB/s), raise the quota to 1.95 TiB.
-          - More concurrency or connections only lengthen the response time.
+          - More load shows where throughput stops rising. Add to the command: `--set
+            queue_depth=1,4,16,64,256`
+          - Or let `run --explain` do the experiments one after another.
 
         How sure the percentiles are
           At the highest rate of each curve, response times with their 95 % interval,

@@ -20,18 +20,19 @@ fn bottleneck() -> Findings {
 #[test]
 fn a_terminal_is_told_where_a_curve_begins_bends_and_ends() {
     let shown = text::summary(&bottleneck(), 80);
-    let from = shown.find("Floor, knee and saturation").expect("the section is there");
+    let from = shown.find("Latency floor, knee and saturation").expect("the section is there");
     let section: Vec<&str> = shown[from..].lines().take_while(|l| !l.is_empty()).collect();
     let expected = "\
-Floor, knee and saturation
+Latency floor, knee and saturation
   random read 8 KiB
-  - floor: 1.00 ms mean service time (median 1.00 ms) at queue depth 1 of one
-    worker
-  - saturation: 8,000 ops/s, 62.5 MiB/s at queue depth 8; reached, the last
-    doubling of the load gave 0.0 %
+  - latency floor: 1.00 ms mean service time (median 1.00 ms) at queue depth 1
+    of one worker
+  - Saturated: throughput is flat from queue depth 8 (8,000 ops/s, 62.50 MiB/s)
+    to queue depth 64 (8,000 ops/s, 62.50 MiB/s), while latency goes from 1.00
+    ms to 8.00 ms.
   - knee, outstanding: largest rate per response time 8 (4 to 16); last within
     twice the floor (2.00 ms) 16 (16 to 32); Kneedle 8 (4 to 16); floor times
-    saturation 8 (8 to 8)
+    saturation 8 (8.00 to 8.00)
   - fitted, not measured: a fixed delay and an even limit, alone 1.00 ms +- 0.3
     %, capacity 8,000 ops/s +- 0.3 %; it misses the points by 0.0 %, at most by
     0.0 % at queue depth 64

@@ -8,9 +8,10 @@ use report::chart::theme::Theme;
 use report::pictures::{Kind, pictures};
 use report::{html, markdown, method};
 
-/// A curve of 8 KiB reads that bends at four operations outstanding and ends at 40,000 ops/s.
+/// A curve of 8 KiB reads that bends at queue depth 4 and is flat at 40,000 ops/s.
 fn curve(name: &str, target: &str) -> Findings {
-    let rates = [(1_u64, 10_000_u64), (2, 18_000), (4, 30_000), (8, 39_500), (16, 40_000)];
+    let rates =
+        [(1_u64, 10_000_u64), (2, 18_000), (4, 30_000), (8, 39_500), (16, 40_000), (32, 40_000)];
     let runs = rates.map(|(depth, rate)| {
         let time_ns = depth * 1_000_000_000 / rate;
         let mut run = run(name, vec![stream("data", depth as u32)], 0, 6);
@@ -27,9 +28,12 @@ fn the_summary_says_what_it_can_do_and_where_it_bends() {
     let text = report::text::summary(&curve("random read", "/mnt/a"), 80);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("random read: 40,000 ops/s"), "{text}");
-    assert!(words.contains("An operation that is alone takes 0.100 ms."), "{text}");
-    assert!(words.contains("is 4 operations outstanding: 75 % of its highest rate; the"), "{text}");
-    assert!(words.contains("Its highest rate is saturation"), "{text}");
+    assert!(words.contains("Latency at queue depth 1: 0.100 ms."), "{text}");
+    assert!(
+        words.contains("Knee (power): queue depth 4, at 75 % of the highest throughput; the"),
+        "{text}"
+    );
+    assert!(words.contains("Saturated"), "{text}");
 }
 
 #[test]

@@ -6,13 +6,14 @@ mod fixture;
 use std::process::Command;
 
 use analysis::Findings;
+use analysis::curve::plateau::Inconclusive;
 use analysis::estimate::{Estimate, Method};
 use analysis::tune::arithmetic::Arithmetic;
-use analysis::tune::findings::{HostShare, Settings, Tried, TuneFindings, Verdict};
-use analysis::tune::limit::{Stop, quotas};
+use analysis::tune::findings::{HostShare, Outcome, Settings, Tried, TuneFindings};
+use analysis::tune::limit::quotas;
 use analysis::tune::share::shares;
 use expect_test::expect;
-use fixture::records::{experiment, stream};
+use fixture::records::{done, experiment, reads as interval, run, stream};
 use report::settings::{Load, fio, vdbench};
 use workload::data::DataPattern;
 use workload::pattern::AccessPattern;
@@ -51,6 +52,7 @@ fn tried(outstanding: u64, ops_per_s: f64) -> Tried {
         throughput: estimate(ops_per_s * 65_536.0),
         response_ns: estimate(outstanding as f64 / ops_per_s * 1e9),
         runs: 1,
+        agrees: true,
         worker_busy: Some(0.2),
     }
 }
@@ -86,8 +88,8 @@ fn paper(hosts: u32) -> TuneFindings {
         least_ops_per_s: 3200.0,
         arithmetic: Some(Arithmetic::new(wanted, 65_536.0, 1_909_000.0)),
         tried: vec![tried(1, 523.8), tried(6, 3105.0), enough],
-        verdict: Verdict::Reached { enough, too_little: Some(tried(6, 3105.0)), open: false },
-        stop: None,
+        outcome: Outcome::Reached { enough, too_little: Some(tried(6, 3105.0)), open: false },
+        verdict: None,
         quotas: Vec::new(),
         settings: Some(settings(7, u64::from(hosts), Some(3200.0))),
         held: Some(tried(7, 3200.0)),
@@ -108,13 +110,9 @@ fn limited() -> TuneFindings {
     let (top, last) = (tried(3, 2048.0), tried(9, 2045.0));
     TuneFindings {
         target: TargetSpec::Emulated { volume, connections: Some(4), options: String::new() },
-        verdict: Verdict::Saturated { top, last },
+        outcome: Outcome::Saturated { top, last },
         tried: vec![tried(1, 1460.0), top, tried(4, 2047.0), tried(6, 2046.0), last],
-        stop: Some(Stop::ThroughputLimit {
-            bytes_per_s: 128.0 * MIB,
-            level: "Ultra".to_owned(),
-            quota_bytes: 1 << 40,
-        }),
+        verdict: Some(0),
         quotas: quotas(200.0 * MIB),
         settings: None,
         held: None,
@@ -122,8 +120,19 @@ fn limited() -> TuneFindings {
     }
 }
 
+/// The tuning with the record of what it tried.
 fn findings(tune: TuneFindings) -> Findings {
-    Findings { tune: Some(tune), ..analysis::analyze(&experiment(Vec::new())) }
+    let measured = |tried: &Tried| {
+        let rate = tried.rate.value as u64;
+        let service_ns = tried.response_ns.value as u64;
+        let wave = [0, 4, 1, 3, 2, 0].map(|more| interval(rate + more, 65_536, service_ns));
+        let stream = Stream { queue_depth: tried.outstanding as u32, ..reads() };
+        let run = run("tune", vec![stream], 0, 6);
+        done(run, wave.to_vec())
+    };
+    let mut record = experiment(tune.tried.iter().map(measured).collect());
+    record.plan.target = tune.target.clone();
+    Findings { tune: Some(tune), ..analysis::analyze(&record) }
 }
 
 /// What a terminal shows of it.
@@ -132,7 +141,7 @@ fn said(tune: TuneFindings) -> String {
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert_eq!(wide, None, "{text}");
     let begin = text.find("Tuning for").expect("there is a section");
-    let end = text.find("\nWarnings").or(text.find("\nNotes")).unwrap_or(text.len());
+    let end = text.find("\nBottleneck").expect("the next section");
     text[begin..end].to_owned()
 }
 
@@ -322,7 +331,11 @@ fn a_limit_is_named_with_the_quota_that_would_do() {
           operations outstanding).
           With 9 operations outstanding it was 2,045 ops/s (+- 0.4 %), and operations
           took 4.40 ms instead of 1.46 ms.
-          What stops it is the volume's throughput limit: 128 MiB/s (1 TiB Ultra).
+          Limited by the volume's throughput limit (99 % sure).
+          Evidence: 128.10 MiB/s at queue depth 3, 100 % of the 128.00 MiB/s that was
+          set (1 TiB x Ultra).
+          Raise the volume's quota or its service level (in a pool with manual QoS, the
+          throughput assigned to it).
           The least quota that gives 200 MiB/s, at each service level:
           service level  quota most of a volume
                            GiB            MiB/s
@@ -349,29 +362,27 @@ fn a_limit_is_named_with_the_quota_that_would_do() {
 }
 
 #[test]
-fn every_other_verdict_says_what_was_seen_and_what_was_not() {
-    let top = tried(3, 2048.0);
-    let saturated = |stop| TuneFindings {
-        verdict: Verdict::Saturated { top, last: tried(9, 2045.0) },
-        stop: Some(stop),
-        quotas: Vec::new(),
-        ..limited()
-    };
+fn every_other_outcome_says_what_was_seen_and_what_was_not() {
+    let why = Inconclusive::Precision(4);
     for (tune, words) in [
-        (saturated(Stop::Unknown), "cannot be told from this alone"),
-        (saturated(Stop::Generator { busy: 0.97 }), "used 97 % of a processor"),
-        (saturated(Stop::Ceiling), "its ceiling on this host"),
         (
-            TuneFindings { verdict: Verdict::Bounded { top: tried(128, 2000.0) }, ..limited() },
-            "about 205 would be needed",
+            TuneFindings {
+                outcome: Outcome::Inconclusive { top: tried(9, 2045.0), why },
+                ..limited()
+            },
+            "Not enough data to tell whether more concurrency would reach it",
         ),
         (
-            TuneFindings { verdict: Verdict::Unfinished, arithmetic: None, ..limited() },
+            TuneFindings { outcome: Outcome::Bounded { top: tried(128, 2000.0) }, ..limited() },
+            "about 205 outstanding operations would be needed",
+        ),
+        (
+            TuneFindings { outcome: Outcome::Unfinished, arithmetic: None, ..limited() },
             "is not known",
         ),
         (
             TuneFindings {
-                verdict: Verdict::TooSlow { enough: tried(7, 3560.0), response_ns: 2.2e6 },
+                outcome: Outcome::TooSlow { enough: tried(7, 3560.0), response_ns: 2.2e6 },
                 reach: Reach { response_time_max_ns: Some(2_000_000), ..paper(1).reach },
                 best_within_objective: Some(tried(6, 3105.0)),
                 ..paper(1)
@@ -396,7 +407,7 @@ fn json_has_every_number_of_the_text_with_its_unit() {
     assert_eq!(tune["arithmetic"]["outstanding_whole"], 7);
     assert_eq!(tune["arithmetic"]["outstanding"], 6.1088);
     assert_eq!(tune["saturation"]["throughput_bytes_per_sec"]["value"], f64::from(128 << 20));
-    assert_eq!(tune["stopped_by"]["what"], "volume_throughput");
+    assert_eq!(tune["limited_by"]["limits"][0], "volume_throughput");
     assert_eq!(tune["quotas"][2]["quota_bytes"], 1600u64 << 30);
     assert!(tune["settings"].is_null());
 }

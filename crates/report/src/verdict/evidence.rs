@@ -19,7 +19,8 @@ pub(crate) fn evidence(verdict: &Verdict, most: usize) -> Vec<String> {
         Evidence::HostProcessors { busy, .. } => {
             *busy > BUSY_MIN || verdict.named() == [Limit::ClientCpu]
         }
-        _ => !is_named || one.strength > STRENGTH_MIN,
+        Evidence::Known { .. } | Evidence::Compared { .. } if !is_named => true,
+        _ => is_named && one.strength > STRENGTH_MIN,
     };
     let mut sentences: Vec<String> = Vec::new();
     if let Some((limit, measured, known)) = verdict.contradicted() {

@@ -26,11 +26,9 @@ pub(crate) fn in_a_line(tune: &TuneFindings) -> String {
         Outcome::Bounded { top } => {
             format!("{wanted}: not reached with {} outstanding", operations(top.outstanding))
         }
-        Outcome::Inconclusive { top, .. } => format!(
-            "{wanted}: not reached with {} outstanding; not enough data to tell whether more would \
-             reach it",
-            operations(top.outstanding)
-        ),
+        Outcome::Inconclusive { top, .. } => {
+            format!("{wanted}: not enough data, up to {} outstanding", operations(top.outstanding))
+        }
         Outcome::Unfinished => format!("{wanted}: not known, the search was not finished"),
     }
 }
