@@ -81,7 +81,8 @@ fn where_data_takes_time_the_floor_is_the_targets_and_knees_are_of_what_a_slot_t
     let (_, curve) = curve_of(records);
     assert_eq!(curve.floor.as_ref().unwrap().service_mean_ns.value, 0.4e6);
     let knees = curve.knees.as_ref().unwrap();
-    assert_eq!((knees.objective.origin, knees.objective.response_s), (Origin::TwiceFloor, 0.002));
+    let objective = knees.objective.as_ref().expect("there is a floor");
+    assert_eq!((objective.origin, objective.response_s), (Origin::TwiceFloor, 0.002));
     assert_eq!(loads(knees), [Some(8.0), Some(16.0), Some(8.0), Some(8.0)]);
 }
 

@@ -32,7 +32,7 @@ fn the_four_corners_leave_a_minute_of_three_for_the_fill() {
     assert_eq!(plan.bytes_needed(), units::Bytes::gib(1));
     let corners: Vec<String> = plan.known_runs().map(|run| run.load_point()).collect();
     assert_eq!(corners[0], "random read 8 KiB, queue_depth=1");
-    assert_eq!(corners[15], "sequential write 64 KiB, queue_depth=32");
+    assert_eq!(corners[15], "sequential write 64 KiB, queue_depth=64");
     assert!(plan.known_runs().all(|run| run.streams[0].direct));
 }
 

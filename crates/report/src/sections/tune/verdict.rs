@@ -27,7 +27,7 @@ pub(crate) fn in_a_line(tune: &TuneFindings) -> String {
             format!("{wanted}: not reached with {} outstanding", operations(top.outstanding))
         }
         Outcome::Inconclusive { top, .. } => {
-            format!("{wanted}: not enough data, up to {} outstanding", operations(top.outstanding))
+            format!("{wanted}: not enough data with {} outstanding", operations(top.outstanding))
         }
         Outcome::Unfinished => format!("{wanted}: not known, the search was not finished"),
     }
