@@ -6,6 +6,7 @@ use workload::plan::{EmulatedVolume, TargetSpec};
 
 use crate::estimate::Estimate;
 use crate::load_point::LoadPoint;
+use crate::verdict::Verdict;
 
 /// The volume's settings, and the measured numbers that they bound.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +17,7 @@ pub struct EmulatedFindings {
     /// above.
     pub throughput: Option<Seen>,
     /// The shortest mean service time of reads at queue depth 1, in nanoseconds; bounded by the
-    /// read delay from below.
+    /// read delay from below. Where the time is the pace of a limit, it is none.
     pub read: Option<Seen>,
     /// The same of writes.
     pub write: Option<Seen>,
@@ -32,23 +33,31 @@ pub struct Seen {
 }
 
 /// The findings of an emulated volume; nothing of other targets.
-pub(crate) fn emulated(target: &TargetSpec, load_points: &[LoadPoint]) -> Option<EmulatedFindings> {
+pub(crate) fn emulated(
+    target: &TargetSpec,
+    load_points: &[LoadPoint],
+    verdicts: &[Verdict],
+) -> Option<EmulatedFindings> {
     let TargetSpec::Emulated { volume, .. } = target else { return None };
     let throughputs = load_points.iter().map(|point| point.merged.total.data.throughput);
     Some(EmulatedFindings {
         volume: volume.clone(),
         throughput: seen(throughputs).max_by(|a, b| a.value.value.total_cmp(&b.value.value)),
-        read: floor(load_points, OpKind::Read),
-        write: floor(load_points, OpKind::Write),
+        read: floor(load_points, verdicts, OpKind::Read),
+        write: floor(load_points, verdicts, OpKind::Write),
     })
 }
 
 /// The load point at queue depth 1 with the shortest mean service time of `kind`.
-fn floor(load_points: &[LoadPoint], kind: OpKind) -> Option<Seen> {
-    let means = load_points.iter().map(|point| {
+fn floor(load_points: &[LoadPoint], verdicts: &[Verdict], kind: OpKind) -> Option<Seen> {
+    let is_pace = |index: usize| {
+        let own = verdicts.iter().find(|verdict| verdict.load_points.contains(&index));
+        own.is_some_and(|verdict| verdict.plateau.floor_is_pace)
+    };
+    let means = load_points.iter().enumerate().map(|(index, point)| {
         let mut kinds = point.merged.total.kinds.iter();
         let of_kind = kinds.find(|ops| ops.name == kind.name())?;
-        of_kind.service.mean_ns.filter(|_| point.queue_depth_total == 1)
+        of_kind.service.mean_ns.filter(|_| point.queue_depth_total == 1 && !is_pace(index))
     });
     seen(means).min_by(|a, b| a.value.value.total_cmp(&b.value.value))
 }

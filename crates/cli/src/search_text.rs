@@ -77,10 +77,19 @@ fn objective_words(ladder: &QueueDepthLadder) -> String {
     })
 }
 
+/// `twice`, `4 times`
+fn times(factor: u32) -> String {
+    match factor {
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
+    }
+}
+
 fn ladder_words(ladder: &QueueDepthLadder) -> Vec<String> {
     let mut words = vec![format!(
-        "closed: 1 operation outstanding, then twice as many each time, up to {}; until two \
-         doublings in a row raise the rate by less than {}{}",
+        "closed: 1 operation outstanding, then {} as many each time, up to {}; until throughput has \
+         stopped rising (two steps in a row with less than {} per doubling){}",
+        times(ladder.step),
         ladder.queue_depth_max,
         percent(ladder.gain_min_permille),
         objective_words(ladder)

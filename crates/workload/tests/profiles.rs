@@ -39,7 +39,7 @@ fn the_four_corners_leave_a_minute_of_three_for_the_fill() {
 #[test]
 fn the_quick_corners_leave_a_third_of_thirty_seconds_for_the_fill() {
     let plan = plan("four-corners-quick");
-    assert_eq!(plan.known_runs().count(), 8);
+    assert_eq!(plan.searches().count(), 4);
     assert!(plan.time_max() <= Duration::from_secs(20), "{:?}", plan.time_max());
     assert!(plan.bytes_needed() <= units::Bytes::mib(512));
 }

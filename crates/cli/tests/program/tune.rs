@@ -114,14 +114,15 @@ fn more_than_the_emulated_volume_gives_names_its_limit_and_the_quota_that_would_
     let flat = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "cannot be reached by more concurrency",
-        "the volume's throughput limit: 128 MiB/s (1 TiB Ultra)",
+        "Limited by the volume's throughput limit",
+        "100 % of the 128.00 MiB/s that was set (1 TiB x Ultra)",
         "ultra 1,600 4,500",
     ] {
         assert!(flat.contains(words), "{words}: {}", ended.stdout);
     }
     let found = shown(&place);
     assert_eq!(found["verdict"], "saturated");
-    assert_eq!(found["stopped_by"]["what"], "volume_throughput");
+    assert_eq!(found["limited_by"]["limits"][0], "volume_throughput");
     assert!(found["settings"].is_null());
 }
 

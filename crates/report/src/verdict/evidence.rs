@@ -1,5 +1,6 @@
 //! Evidence in sentences with numbers, without full stops.
 
+use analysis::curve::plateau::{Reason, State};
 use analysis::verdict::{Difference, Evidence, Limit, Observed, Verdict};
 use units::{Bytes, BytesPerSec, OpsPerSec};
 
@@ -15,7 +16,10 @@ const BUSY_MIN: f64 = 0.90;
 /// * `most`: sentences at most
 pub(crate) fn evidence(verdict: &Verdict, most: usize) -> Vec<String> {
     let is_named = !verdict.named().is_empty();
+    let is_certain = verdict.plateau.state == State::Reached(Reason::AtKnownLimit);
     let worth = |one: &&Observed| match &one.evidence {
+        // The shape of the curve is told by it already.
+        Evidence::Known { .. } if is_certain => false,
         Evidence::HostProcessors { busy, .. } => {
             *busy > BUSY_MIN || verdict.named() == [Limit::ClientCpu]
         }
