@@ -44,6 +44,10 @@ Commands:
   bench near-far [--rounds N] [--seconds S]
                      throughput against outstanding of two emulated volumes with the same limit and
                      other delays; writes bench/runs/DATE-MACHINE-near-far/
+  bench judgement [--times N] [SYSTEM...]
+                     how often verdicts are right, on simulated systems (400 x N) and on emulated
+                     volumes in network namespaces (as root); writes
+                     bench/runs/DATE-MACHINE-judgement/ and docs/reference/limits.md
 ";
 
 fn main() -> ExitCode {
@@ -66,6 +70,9 @@ fn main() -> ExitCode {
         ["bench", "near-far", words @ ..] => bench::near_far::Options::parse(words)
             .map_err(anyhow::Error::msg)
             .and_then(|options| bench::near_far::run(&root(), &options)),
+        ["bench", "judgement", words @ ..] => bench::judgement::Options::parse(words)
+            .map_err(anyhow::Error::msg)
+            .and_then(|options| bench::judgement::run(&root(), &options)),
         // Started by the bench itself.
         ["bench", bench::alone::WORD, words @ ..] => bench::alone::in_a_process_of_its_own(words),
         ["bench", words @ ..] => bench::Options::parse(words, &root())

@@ -11,6 +11,7 @@ pub(crate) mod alone;
 mod child;
 mod fio;
 mod folder;
+pub(crate) mod judgement;
 mod machine;
 mod median;
 pub(crate) mod near_far;

@@ -19,7 +19,8 @@ pub(crate) struct Ours {
 /// Builds the program as a user would, and says where it is.
 pub(crate) fn build(root: &Path) -> Result<PathBuf> {
     cargo(root, &["build", "--release", "--package", "cli"])?;
-    Ok(root.join("target/release/fourcorners"))
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    Ok(target.unwrap_or_else(|| root.join("target")).join("release/fourcorners"))
 }
 
 /// Runs cargo in the checkout.

@@ -10,7 +10,7 @@ use super::known::Known;
 use super::likelihood::{Observation, PerHypothesis};
 
 /// Divides logarithms of likelihood ratios.
-const TEMPERATURE: f64 = 1.2;
+const TEMPERATURE: f64 = 1.1;
 /// Probability that the model of all hypotheses is wrong; then each is as probable as before.
 const MODEL_WRONG: f64 = 0.005;
 /// No likelihood is taken for smaller.

@@ -112,45 +112,62 @@ const BUSY_IF_LIMIT: [(f64, f64); 5] =
 const BUSY_IF_NOT: [(f64, f64); 5] =
     [(0.70, 0.9), (0.85, 0.08), (0.92, 0.02), (0.97, 0.002), (0.99, 0.0004)];
 
-/// How near this host's processors are to their end, 0 to 1, at the highest rate.
-///
-/// A worker that always runs or waits to run has no time left, whoever uses its processor; a host
-/// whose processors are all busy is no limit as long as our threads do not wait for them; and a
-/// quota of a control group is a limit like fewer processors.
-pub(crate) fn host_pressure(series: &Series) -> Option<f64> {
+/// How near this host's processors are to their end at the highest rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostPressure {
+    /// 1 where no processor time is left for more operations.
+    pub(crate) share: f64,
+    /// All processors are busy, but not with this process, and it hardly waits for them: whether
+    /// the kernel works for it there is not known.
+    pub(crate) is_unclear: bool,
+}
+
+/// This process's share of the processors from which on it fills them.
+const OWN_SHARE: f64 = 0.4;
+/// Processors this busy have no time left.
+const ALL_BUSY: f64 = 0.95;
+/// Below this share the generator hardly waits.
+const PRESSED: f64 = 0.85;
+
+/// A worker that always runs or waits to run has no time left, whoever uses its processor. Where
+/// all processors are busy and this process is most of that, its threads (the service of an
+/// emulated volume among them) limit each other. A quota of a control group is a limit like fewer
+/// processors. Processors that others keep busy are no limit for threads that sleep.
+pub(crate) fn host_pressure(series: &Series) -> Option<HostPressure> {
     let host = series.top.host.as_ref();
     let of = |number: fn(&HostSummary) -> Option<Estimate>| {
         host.and_then(number).map(|estimate| estimate.value.max(0.0))
     };
-    let stolen = of(|host| host.steal).map_or(0.0, |steal| steal.min(0.9));
-    let worker = series.top.worker_busy.map(|busy| busy / (1.0 - stolen));
     let processors = host.and_then(|host| host.processors);
-    let own = of(|host| host.process).zip(processors).map(|(share, count)| share * count);
-    let delay = of(|host| host.run_queue_delay);
-    let waits = delay
-        .zip(own)
-        .filter(|(_, own)| *own > 0.0)
-        .map_or(1.0, |(delay, own)| (delay / (delay + own) / WAITING_SHARE).min(1.0));
-    let shared = of(|host| host.busy).map(|busy| busy * waits);
+    let process = of(|host| host.process);
+    let own = process.zip(processors).map(|(share, count)| share * count);
+    // How much longer threads need because they wait for processors.
+    let stretch = of(|host| host.run_queue_delay)
+        .zip(own.filter(|own| *own > 0.0))
+        .map_or(1.0, |(delay, own)| 1.0 + delay / own);
+    let stolen = of(|host| host.steal).map_or(0.0, |steal| steal.min(0.9));
+    let worker = series.top.worker_busy.map(|busy| busy * stretch / (1.0 - stolen));
+    let busy = of(|host| host.busy);
+    let filled = busy.zip(process).map(|(busy, own)| busy * (own / OWN_SHARE).min(1.0));
     let quota = own.zip(host.and_then(|host| host.quota)).map(|(own, quota)| own / quota);
-    let pressures = [worker, shared, quota].into_iter().flatten();
-    pressures.reduce(f64::max).map(|pressure| pressure.min(1.0))
+    let share = [worker, filled, quota].into_iter().flatten().reduce(f64::max)?.min(1.0);
+    let is_unclear = share < PRESSED && busy.is_some_and(|busy| busy + stolen > ALL_BUSY);
+    Some(HostPressure { share, is_unclear })
 }
-
-/// Threads that wait for a processor for this share of the time that they run or wait are held up
-/// by it.
-const WAITING_SHARE: f64 = 0.15;
 
 fn host_processors(series: &Series) -> Option<(Evidence, PerHypothesis)> {
     let pressure = host_pressure(series)?;
     let host = series.top.host.as_ref();
     let others = host.and_then(|host| Some(host.others?.value.max(0.0) * host.processors?));
-    let likelihoods = split(
-        &[Limit::ClientCpu],
-        interpolated(pressure, &BUSY_IF_LIMIT),
-        interpolated(pressure, &BUSY_IF_NOT),
-    );
-    Some((Evidence::HostProcessors { busy: pressure, others }, likelihoods))
+    let likelihoods = match pressure.is_unclear {
+        true => [1.0; HYPOTHESES.len() + 1],
+        false => split(
+            &[Limit::ClientCpu],
+            interpolated(pressure.share, &BUSY_IF_LIMIT),
+            interpolated(pressure.share, &BUSY_IF_NOT),
+        ),
+    };
+    Some((Evidence::HostProcessors { busy: pressure.share, others }, likelihoods))
 }
 
 /// The processor of our own service, where it runs in this process.

@@ -1,0 +1,163 @@
+//! Verdicts against the truth.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::systems::System;
+
+/// From this probability on a statement counts as confident.
+const CONFIDENT: f64 = 0.90;
+/// Probability of a statement that is made without one.
+const UNQUALIFIED: f64 = 0.99;
+/// Bounds of the classes of stated probability.
+const STATED: [(f64, f64); 3] = [(0.90, 0.95), (0.95, 0.985), (0.985, 1.01)];
+
+/// What became of a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grade {
+    Right,
+    NotEnoughData,
+    Wrong,
+}
+
+impl Grade {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Grade::Right => "right",
+            Grade::NotEnoughData => "not enough data",
+            Grade::Wrong => "wrong",
+        }
+    }
+}
+
+/// One verdict of the product's JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct Graded {
+    pub(crate) class: &'static str,
+    pub(crate) system: String,
+    pub(crate) curve: String,
+    /// Causes that were named, or the answer without one.
+    pub(crate) said: String,
+    pub(crate) stated: Option<f64>,
+    pub(crate) grade: Grade,
+}
+
+/// Grades a verdict; `None` where it is not one.
+pub(crate) fn grade(system: &System, verdict: &Value) -> Option<Graded> {
+    let answer = verdict["answer"].as_str()?;
+    let named: Vec<&str> = verdict["limits"].as_array()?.iter().filter_map(Value::as_str).collect();
+    let is_true = |said: &str| system.truth.contains(&said);
+    let (grade, stated) = match answer {
+        "limited" => {
+            let right = named.iter().any(|one| is_true(one));
+            (if right { Grade::Right } else { Grade::Wrong }, verdict["probability"].as_f64())
+        }
+        "not_reached" => {
+            let right = is_true("not_reached");
+            (if right { Grade::Right } else { Grade::Wrong }, Some(UNQUALIFIED))
+        }
+        "cached" => (Grade::Wrong, Some(UNQUALIFIED)),
+        _ => (Grade::NotEnoughData, None),
+    };
+    Some(Graded {
+        class: system.class,
+        system: system.describe(),
+        curve: verdict["curve"].as_str().unwrap_or_default().to_owned(),
+        said: if named.is_empty() { answer.to_owned() } else { named.join(" or ") },
+        stated,
+        grade,
+    })
+}
+
+/// Counts of right, not enough data, wrong.
+pub(crate) fn counts<'a>(graded: impl Iterator<Item = &'a Graded>) -> [usize; 3] {
+    let mut counts = [0; 3];
+    for one in graded {
+        counts[one.grade as usize] += 1;
+    }
+    counts
+}
+
+/// Wrong verdicts that were stated with at least 90 %.
+pub(crate) fn confident_and_wrong(graded: &[Graded]) -> usize {
+    let confident = |one: &&Graded| one.stated.is_some_and(|stated| stated >= CONFIDENT);
+    graded.iter().filter(confident).filter(|one| one.grade == Grade::Wrong).count()
+}
+
+/// The tables, as Markdown: by class, and by stated probability.
+pub(crate) fn tables(graded: &[Graded]) -> String {
+    let mut text = "| system | verdicts | right | not enough data | wrong, as |\n\
+                    | --- | --: | --: | --: | --- |\n"
+        .to_owned();
+    let mut classes: Vec<&str> = graded.iter().map(|one| one.class).collect();
+    classes.dedup();
+    let mut seen: Vec<&str> = Vec::new();
+    classes.retain(|class| {
+        let is_new = !seen.contains(class);
+        seen.push(class);
+        is_new
+    });
+    for class in classes {
+        let mine: Vec<&Graded> = graded.iter().filter(|one| one.class == class).collect();
+        row(&mut text, class, &mine);
+    }
+    row(&mut text, "all", &graded.iter().collect::<Vec<_>>());
+    text.push_str("\n| stated probability | statements | mean stated | right |\n");
+    text.push_str("| --- | --: | --: | --: |\n");
+    for (least, most) in STATED {
+        let mine: Vec<(f64, bool)> = graded
+            .iter()
+            .filter_map(|one| Some((one.stated?, one.grade == Grade::Right)))
+            .filter(|(stated, _)| (least..most).contains(stated))
+            .collect();
+        if mine.is_empty() {
+            continue;
+        }
+        let count = mine.len() as f64;
+        let _ = writeln!(
+            text,
+            "| {:.1} to {:.1} % | {} | {:.1} % | {:.1} % |",
+            100.0 * least,
+            100.0 * most.min(1.0),
+            mine.len(),
+            100.0 * mine.iter().map(|(stated, _)| stated).sum::<f64>() / count,
+            100.0 * mine.iter().filter(|(_, right)| *right).count() as f64 / count
+        );
+    }
+    text
+}
+
+fn row(text: &mut String, name: &str, mine: &[&Graded]) {
+    let [right, open, wrong] = counts(mine.iter().copied());
+    let said = mine.iter().filter(|one| one.grade == Grade::Wrong).map(|one| one.said.as_str());
+    let said = said.collect::<Vec<_>>().join("; ");
+    let wrong = if wrong == 0 { "-".to_owned() } else { format!("{wrong}: {said}") };
+    let _ = writeln!(text, "| {name} | {} | {right} | {open} | {wrong} |", mine.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::systems::ALL;
+    use super::*;
+
+    #[test]
+    fn a_cause_that_is_not_the_truth_is_wrong_and_no_cause_is_not_enough_data() {
+        let system = &ALL[0];
+        let of = |answer: &str, limits: Value, probability: Value| {
+            let verdict = json!({
+                "answer": answer, "limits": limits, "probability": probability, "curve": "main",
+            });
+            grade(system, &verdict).expect("it is a verdict").grade
+        };
+        assert_eq!(of("limited", json!(["volume_throughput"]), json!(0.99)), Grade::Right);
+        assert_eq!(of("limited", json!(["link", "volume_throughput"]), json!(0.96)), Grade::Right);
+        assert_eq!(of("limited", json!(["network_flow"]), json!(0.93)), Grade::Wrong);
+        assert_eq!(of("not_reached", json!([]), Value::Null), Grade::Wrong);
+        assert_eq!(of("undecided", json!([]), Value::Null), Grade::NotEnoughData);
+        assert_eq!(of("not_enough_data", json!([]), Value::Null), Grade::NotEnoughData);
+        assert!(grade(system, &Value::Null).is_none());
+    }
+}
