@@ -148,7 +148,8 @@ fn examine(program: &Path, scratch: &Path, system: &System) -> Result<Vec<Graded
     std::fs::write(&config, system.config(&format!("{}:{PORT}", network::SERVICE)))?;
     let mut service = network.command(Side::Service, SERVER_PROCESSOR);
     service.arg(program).args(["volume", "serve", "--metrics", "none", "--config"]).arg(&config);
-    service.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
+    let messages = |name: &str| std::fs::File::create(scratch.join(name));
+    service.stdin(Stdio::null()).stdout(Stdio::null()).stderr(messages("service.log")?);
     let mut service = Started(service.spawn().context("start the service")?);
     wait_for(&network, &mut service)?;
     let _busy = burners(system)?;
@@ -179,7 +180,8 @@ fn examine(program: &Path, scratch: &Path, system: &System) -> Result<Vec<Graded
     }
     command.arg("--store").arg(&store).args(["--json", "--no-report", "--no-progress"]);
     let out = scratch.join("out.json");
-    command.stdin(Stdio::null()).stdout(std::fs::File::create(&out)?).stderr(Stdio::inherit());
+    command.stdin(Stdio::null()).stdout(std::fs::File::create(&out)?);
+    command.stderr(messages("run.log")?);
     let mut measuring = Started(command.spawn().context("start the measurement")?);
     let begun = Instant::now();
     let status = loop {
@@ -190,7 +192,12 @@ fn examine(program: &Path, scratch: &Path, system: &System) -> Result<Vec<Graded
         std::thread::sleep(Duration::from_millis(20));
     };
     // 1: figures that are not what was asked for, as where a rate was not kept.
-    ensure!(matches!(status.code(), Some(0 | 1)), "the measurement ended with {status}");
+    let said = || std::fs::read_to_string(scratch.join("run.log")).unwrap_or_default();
+    ensure!(
+        matches!(status.code(), Some(0 | 1)),
+        "the measurement ended with {status}: {}",
+        said()
+    );
     let document: Value = serde_json::from_slice(&std::fs::read(&out)?).context("read our JSON")?;
     let verdicts = document["verdicts"].as_array().context("verdicts in our JSON")?;
     let graded: Option<Vec<Graded>> =
@@ -209,7 +216,7 @@ fn wait_for(network: &Network, service: &mut Started) -> Result<()> {
             return Ok(());
         }
         if let Some(status) = service.0.try_wait()? {
-            bail!("the service ended with {status}");
+            bail!("the service ended with {status}; service.log says why");
         }
         ensure!(begun.elapsed() < START_LIMIT, "the service does not listen");
         std::thread::sleep(Duration::from_millis(20));

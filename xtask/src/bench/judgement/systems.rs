@@ -172,7 +172,7 @@ impl System {
             .slots
             .map_or_else(String::new, |slots| format!("outstanding_per_connection = {slots}\n"));
         format!(
-            "[[endpoint]]\nname = \"ep1\"\naddress = \"{address}\"\n{}{}\
+            "[account]\ncapacity_quota = \"200TiB\"\n[[endpoint]]\nname = \"ep1\"\naddress = \"{address}\"\n{}{}\
              [[pool]]\nname = \"pool1\"\nservice_level = \"ultra\"\nsize = \"100TiB\"\nqos = \"auto\"\n\
              [[volume]]\nname = \"vol1\"\npool = \"pool1\"\nquota = \"{quota_gib}GiB\"\nendpoints = \"ep1\"\n\
              [limits]\nenforced = true\n{}{}{slots}\
@@ -194,7 +194,7 @@ impl System {
             Command::Depths(depths) => depths.iter().map(u32::to_string).collect(),
         };
         Some(format!(
-            "name = \"examined\"\n[run]\nwarm_up = \"250ms\"\nmeasure = \"1500ms\"\n\
+            "name = \"examined\"\n[run]\nwarm_up = \"300ms\"\nmeasure = \"1500ms\"\n\
              interval = \"100ms\"\n[stream.main]\nread = \"{}%\"\ntransfer_size = \"{}\"\n\
              pattern = \"random\"\nfiles = 4\nfile_size = \"16MiB\"\nqueue_depth = [{}]\n",
             self.read,
