@@ -9,12 +9,16 @@ mod simulated;
 use std::io::{self, Write};
 
 // The simulations are a module of the crate's own tests as well, and find these as it does there.
-use analysis::{estimate, percentile, repeats, times};
+use analysis::{estimate, percentile, repeats, steady, times, warm_up};
 
-use crate::simulated::{Level, autoregressive, of_mean, of_percentiles, of_repeats, queue};
+use crate::simulated::{
+    Level, autoregressive, false_alarms, of_mean, of_percentiles, of_repeats, queue,
+};
 
 /// Windows of which a mean is taken.
 const WINDOWS: u32 = 20_000;
+/// The deviation of stationary windows: beside it no tolerated change counts.
+const DEVIATION: f64 = 0.5;
 /// Windows of which percentiles are taken.
 const PERCENTILE_WINDOWS: u32 = 5_000;
 /// Sequences of repeats for each ratio.
@@ -30,6 +34,19 @@ fn main() -> io::Result<()> {
     }
     let held = of_mean(11, WINDOWS, 120, 1.0, queue());
     writeln!(out, "  M/M/1, utilization 1/2, 120 intervals: {held:.1} %")?;
+
+    writeln!(out, "Stationary windows, {WINDOWS} each: called unsteady, by drift or rounds")?;
+    for n in [20, 60, 120, 300] {
+        for r in [0.0, 0.3, 0.6, 0.8, 0.9] {
+            let found = false_alarms(3, WINDOWS, n, r, DEVIATION);
+            writeln!(
+                out,
+                "  {n:3} intervals, correlation {r:.1}: {:.1} % (drift {:.1} %, rounds {:.1} %); \
+                 warm-up called too short {:.1} %",
+                found.either, found.drift, found.rounds, found.warm_up
+            )?;
+        }
+    }
 
     writeln!(out, "Percentiles, {PERCENTILE_WINDOWS} windows each: hold the truth in (given in)")?;
     for (level, words) in

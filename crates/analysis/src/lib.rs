@@ -37,6 +37,7 @@ pub mod steadiness;
 pub mod steady;
 pub mod summary;
 pub mod times;
+mod trend;
 pub mod tune;
 pub mod verdict;
 pub mod warm_up;

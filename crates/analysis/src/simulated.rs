@@ -7,7 +7,9 @@ use crate::draws::Draws;
 use crate::estimate::Estimate;
 use crate::percentile::percentiles;
 use crate::repeats::{REPEATS_MIN, look};
+use crate::steady::{self, unsteady};
 use crate::times::FRACTIONS;
+use crate::warm_up::{bias, mser};
 
 /// Intervals of a window whose percentiles are asked for.
 const INTERVALS: usize = 20;
@@ -39,10 +41,62 @@ pub(crate) fn of_mean(
 
 /// Values around 0 of which neighbours have the correlation `r`.
 pub(crate) fn autoregressive(r: f64) -> impl FnMut(&mut Draws) -> f64 {
-    let mut state = 0.0;
+    autoregressive_from(0.0, r)
+}
+
+/// The same from a value on; from a normal one the series is stationary from its beginning.
+fn autoregressive_from(first: f64, r: f64) -> impl FnMut(&mut Draws) -> f64 {
+    let mut state = first;
     move |draws| {
         state = r * state + (1.0 - r * r).sqrt() * draws.normal();
         state
+    }
+}
+
+/// How often a stationary window is called unsteady, in percent of the windows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FalseAlarms {
+    /// By its drift.
+    pub(crate) drift: f64,
+    /// By its rounds.
+    pub(crate) rounds: f64,
+    /// By either.
+    pub(crate) either: f64,
+    /// By the bias of a warm-up that was long enough.
+    pub(crate) warm_up: f64,
+}
+
+/// Judges `trials` windows of `n` intervals around 1 whose neighbours have the correlation `r`,
+/// each after a warm-up of a quarter of that, with a standard deviation of `deviation`: so large
+/// that chance alone decides, not the size of a change that is tolerated.
+pub(crate) fn false_alarms(
+    seed: u64,
+    trials: u32,
+    n: usize,
+    r: f64,
+    deviation: f64,
+) -> FalseAlarms {
+    let mut draws = Draws::new(seed);
+    let (mut drift, mut rounds, mut either, mut warm_up) = (0, 0, 0, 0);
+    for _ in 0..trials {
+        let mut noise = autoregressive_from(draws.normal(), r);
+        let planned = n / 4;
+        let whole: Vec<f64> =
+            (0..planned + n).map(|_| 1.0 + deviation * noise(&mut draws)).collect();
+        let window = &whole[planned..];
+        let drifts = unsteady(window).is_some();
+        let differ = steady::rounds(window, &vec![1.0; n]).is_some_and(|rounds| rounds.differ());
+        let head = mser(&whole).map_or(0, |cut| cut.values.saturating_sub(planned));
+        drift += u32::from(drifts);
+        rounds += u32::from(differ);
+        either += u32::from(drifts || differ);
+        warm_up += u32::from(bias(window, head).is_some());
+    }
+    FalseAlarms {
+        drift: percent(drift, trials),
+        rounds: percent(rounds, trials),
+        either: percent(either, trials),
+        warm_up: percent(warm_up, trials),
     }
 }
 
