@@ -17,7 +17,7 @@ use crate::tune::{self, findings::TuneFindings, relevance};
 use crate::verdict::known::CPU_COUNT;
 use crate::verdict::{self, Known, Verdict, explain};
 use crate::warnings::{self, Sighting, WarningGroup};
-use crate::wire::{self, RunWire};
+use crate::wire::{self, HostCache, RunWire};
 use crate::witness::{self, Witnessed};
 
 /// What an experiment's records mean. Plain data; a function of the record alone.
@@ -90,9 +90,10 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
     let points = load_points.iter().zip(&groups);
     let steadiness: Vec<Steadiness> =
         points.map(|(point, records)| steadiness::steadiness(point, records)).collect();
+    let cache = HostCache::of(record);
     let wire: Vec<Vec<RunWire>> = groups
         .iter()
-        .map(|records| records.iter().filter_map(|record| wire::of_run(record)).collect())
+        .map(|records| records.iter().filter_map(|record| wire::of_run(record, cache)).collect())
         .collect();
     let of_load_points =
         load_points.iter().zip(&groups).enumerate().flat_map(|(index, (point, records))| {
@@ -109,7 +110,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         warnings::of_experiment(&record.warnings).into_iter().chain(of_load_points).collect();
     let known = Known::of(record);
     let outlines = curve::outlines(&load_points, verdict::certain(&known));
-    let is_cached = |point: usize| wire[point].iter().any(|run| !run.warnings().is_empty());
+    let is_cached = |point: usize| wire[point].iter().any(RunWire::is_cached);
     let is_evidence =
         |point: &LoadPoint| record.plan.searches().any(|search| explain::is_changed(search, point));
     let verdicts = verdict::verdicts(&outlines, &load_points, &known, is_cached, is_evidence);

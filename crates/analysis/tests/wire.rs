@@ -6,6 +6,8 @@ use analysis::analyze;
 use metrics::run_record::RunRecord;
 use metrics::wire::{WireInterval, WirePlace};
 use records::{done, experiment, reads, run, stream};
+use workload::op::OpKind;
+use workload::plan::TargetSpec;
 
 /// Two warm-up intervals and six of 10,000 reads of 8 KiB, of which each place counted so many
 /// bytes.
@@ -90,14 +92,83 @@ fn the_mount_is_believed_before_the_interface() {
 }
 
 #[test]
-fn the_loopback_is_one_number_for_both_directions() {
+fn the_loopback_is_one_number_for_the_direction_that_was_used() {
     // 8 KiB and 300 bytes of headers for each read, in both counters of the loopback.
     let passed = MOVED + 10_000 * 300;
     let findings = analyze(&experiment(vec![reading(&[(WirePlace::Loopback, passed, passed)])]));
     let check = findings.wire[0][0].believed().unwrap();
-    assert_eq!(check.read.ratio(), None);
-    assert!((check.written.ratio().unwrap() - (1.0 + 300.0 / 8192.0)).abs() < 1e-9);
+    assert_eq!(check.written.ratio(), None);
+    assert!((check.read.ratio().unwrap() - (1.0 + 300.0 / 8192.0)).abs() < 1e-9);
     assert!(findings.warnings.is_empty());
+    // Where nothing passes, no word of writes: there were none.
+    let findings = analyze(&experiment(vec![reading(&[(WirePlace::Loopback, 0, 0)])]));
+    let [sighting] = &findings.warnings[0].sightings[..] else { panic!("reads only") };
+    assert!(sighting.seen.starts_with("100.0 % of the bytes read"), "{}", sighting.seen);
+}
+
+#[test]
+fn a_loopback_that_carried_both_directions_is_not_judged() {
+    let mut record = reading(&[(WirePlace::Loopback, 0, 0)]);
+    for interval in &mut record.intervals {
+        interval.streams[0].kinds[OpKind::Write as usize] =
+            records::kind(1_000, 8192, 100_000, 100_000);
+    }
+    let codes = codes(record);
+    assert!(!codes.iter().any(|code| code.contains("cache")), "{codes:?}");
+}
+
+#[test]
+fn a_target_without_a_cache_is_never_served_from_one() {
+    let nfs = || TargetSpec::Nfs { url: "nfs://10.0.0.4/vol1".to_owned(), connections: None };
+    for target in [nfs(), records::emulated_volume(), TargetSpec::Null] {
+        for place in WirePlace::ALL {
+            let mut record = experiment(vec![reading(&[(place, 0, 0)])]);
+            record.plan.target = target.clone();
+            let findings = analyze(&record);
+            assert!(findings.warnings.is_empty(), "{target:?}: {:?}", findings.warnings);
+            assert!(!findings.wire[0][0].is_cached());
+        }
+    }
+}
+
+#[test]
+fn direct_io_passes_the_cache_where_the_file_system_is_known_to_let_it() {
+    let warned = |environment: &[(&str, &str)], direct: bool| {
+        let mut run = reading(&[(WirePlace::BlockDevice, 0, 0)]);
+        run.run.streams[0].direct = direct;
+        let mut record = experiment(vec![run]);
+        let entries = environment.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        record.environment.extend(entries);
+        !analyze(&record).warnings.is_empty()
+    };
+    let of = |name: &'static str| ("filesystem.type", name);
+    for name in ["nfs", "nfs4", "xfs", "ext4"] {
+        assert!(!warned(&[of(name)], true), "{name}");
+        assert!(warned(&[of(name)], false), "{name}");
+    }
+    // ext4 that journals data reads and writes through the page cache whatever was asked for.
+    assert!(warned(&[of("ext4"), ("mount.super_options", "rw,data=journal")], true));
+    assert!(warned(&[of("fuse.sshfs")], true));
+}
+
+#[test]
+fn operations_that_failed_are_no_cache() {
+    let mut record = reading(&[(WirePlace::NfsMount, 0, 0)]);
+    record.intervals[5].streams[0].kinds[OpKind::Read as usize].failed[0] = 1;
+    assert_eq!(codes(record), ["errors_seen"]);
+}
+
+#[test]
+fn an_interface_whose_counters_are_late_is_no_cache() {
+    // Of six seconds the driver has not counted the last two.
+    let mut record = reading(&[(WirePlace::Interface, MOVED, 0)]);
+    for interval in &mut record.intervals[6..] {
+        interval.wire[0].received_bytes = 0;
+    }
+    assert_eq!(codes(record.clone()), [] as [&str; 0]);
+    // It has not counted the last three.
+    record.intervals[5].wire[0].received_bytes = 0;
+    assert_eq!(codes(record), ["served_from_cache"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod reached;
 
 use analysis::load_point::{LoadPoint, StreamSummary};
 use analysis::verdict::{Known, Limit};
-use analysis::wire::{RunWire, WireBytes};
+use analysis::wire::RunWire;
 use analysis::{Findings, analyze};
 use cloud::figure::{self, Figure, Protocol};
 use cloud::service_level::VolumeKind;
@@ -236,7 +236,7 @@ fn measured(place: usize, findings: &Findings) -> Measured {
         ),
         None => {}
     }
-    if findings.wire.get(place).is_some_and(|runs| runs.iter().any(is_cached)) {
+    if findings.wire.get(place).is_some_and(|runs| runs.iter().any(RunWire::is_cached)) {
         apart.push(
             "A cache of this host answered in part; what was published is of the store.".to_owned(),
         );
@@ -248,11 +248,6 @@ fn measured(place: usize, findings: &Findings) -> Measured {
         verdict: findings.verdict_of(place).cloned(),
         apart,
     }
-}
-
-fn is_cached(run: &RunWire) -> bool {
-    let check = run.believed();
-    check.is_some_and(|check| [check.read, check.written].iter().any(WireBytes::is_cached))
 }
 
 /// What is compared with what, how that is known, and what is assumed.

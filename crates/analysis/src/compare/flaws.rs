@@ -7,7 +7,7 @@ use metrics::warning::Warning;
 use super::side::PointSide;
 use crate::overload;
 use crate::steadiness;
-use crate::wire::{self, WireCheck};
+use crate::wire::{self, HostCache, WireCheck};
 
 /// Shares of bytes from a cache that lie closer together are the same circumstances.
 const SHARE_APART: f64 = 0.10;
@@ -57,10 +57,10 @@ pub struct Caveat {
 }
 
 /// The flaws of a load point, one of each kind.
-pub(super) fn of_records(records: &[&RunRecord]) -> Vec<Flaw> {
+pub(super) fn of_records(records: &[&RunRecord], cache: HostCache) -> Vec<Flaw> {
     let mut flaws: Vec<Flaw> = Vec::new();
     for record in records {
-        for (kind, warning) in warnings(record) {
+        for (kind, warning) in warnings(record, cache) {
             if flaws.iter().all(|known| known.kind != kind) {
                 flaws.push(Flaw { kind, seen: warning.explain().seen });
             }
@@ -70,7 +70,7 @@ pub(super) fn of_records(records: &[&RunRecord]) -> Vec<Flaw> {
     flaws
 }
 
-fn warnings(record: &RunRecord) -> Vec<(FlawKind, Warning)> {
+fn warnings(record: &RunRecord, cache: HostCache) -> Vec<(FlawKind, Warning)> {
     let mut found = Vec::new();
     for (place, stream) in steadiness::of_run(record).into_iter().enumerate() {
         match overload::of_run(record, place) {
@@ -98,22 +98,16 @@ fn warnings(record: &RunRecord) -> Vec<(FlawKind, Warning)> {
             }
         }
     }
-    let cached = wire::of_run(record).map_or_else(Vec::new, |run| run.warnings());
+    let cached = wire::of_run(record, cache).map_or_else(Vec::new, |run| run.warnings());
     found.extend(cached.into_iter().map(|warning| (FlawKind::Cached, warning)));
     found
 }
 
 /// The largest share of a load point's bytes, reads or writes, that a cache of this host answered,
 /// 0 to 1; `None` where nobody counted.
-pub(super) fn cached_share(records: &[&RunRecord]) -> Option<f64> {
-    let of = |check: &WireCheck| {
-        let directions = [check.read, check.written].into_iter();
-        let share = |ratio: f64| (1.0 - ratio).clamp(0.0, 1.0);
-        let cached = directions.filter(|bytes| bytes.is_cached());
-        cached.filter_map(|bytes| bytes.ratio().map(share)).fold(0.0, f64::max)
-    };
-    let runs = records.iter().filter_map(|record| wire::of_run(record));
-    runs.filter_map(|run| run.believed().map(of)).reduce(f64::max)
+pub(super) fn cached_share(records: &[&RunRecord], cache: HostCache) -> Option<f64> {
+    let runs = records.iter().filter_map(|record| wire::of_run(record, cache));
+    runs.filter_map(|run| run.believed().map(WireCheck::cached_share)).reduce(f64::max)
 }
 
 /// Caveats of the load points that both sides have: `sides` are their places.

@@ -12,6 +12,7 @@ use super::plan_keys;
 use crate::load_point::by_load_point;
 use crate::percentile::Percentile;
 use crate::window::{self, Measured, Ops};
+use crate::wire::HostCache;
 
 /// A window is cut into at most this many batches where a run stands alone. About thirty are enough
 /// for a variance, and the longer they are, the less neighbours resemble each other (B. Schmeiser,
@@ -98,6 +99,7 @@ impl Side {
     /// Takes from a record what a comparison needs.
     pub fn of(record: &ExperimentRecord) -> Side {
         let groups = by_load_point(&record.runs);
+        let cache = HostCache::of(record);
         Side {
             id: record.id.clone(),
             name: record.plan.name.clone(),
@@ -106,7 +108,7 @@ impl Side {
             plan_hash: record.plan_hash.clone(),
             facts: facts::of_record(record),
             caveats: caveats(record),
-            points: groups.iter().map(|group| point(group)).collect(),
+            points: groups.iter().map(|group| point(group, cache)).collect(),
         }
     }
 }
@@ -138,7 +140,7 @@ fn caveats(record: &ExperimentRecord) -> Vec<String> {
     caveats
 }
 
-fn point(records: &[&RunRecord]) -> PointSide {
+fn point(records: &[&RunRecord], cache: HostCache) -> PointSide {
     let run = &records[0].run;
     let windows: Vec<Batches<'_>> =
         records.iter().map(|record| Batches::of(record)).filter(|b| !b.is_empty()).collect();
@@ -177,8 +179,8 @@ fn point(records: &[&RunRecord]) -> PointSide {
         parameters: run.parameters.clone(),
         keys: plan_keys::of_run(run),
         subjects,
-        flaws: flaws::of_records(records),
-        cached_share: flaws::cached_share(records),
+        flaws: flaws::of_records(records, cache),
+        cached_share: flaws::cached_share(records, cache),
     }
 }
 

@@ -34,6 +34,6 @@ fn bytes(bytes: WireBytes) -> Value {
         "moved_bytes": bytes.counted,
         "wire_bytes": bytes.wire,
         "ratio": bytes.ratio().map(exported),
-        "cached": bytes.is_cached(),
+        "cached": bytes.is_cached,
     })
 }

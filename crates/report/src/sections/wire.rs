@@ -12,7 +12,7 @@ pub(super) fn section(findings: &Findings) -> Option<Section> {
     let first = believed.first()?;
     let directions = || believed.iter().flat_map(|check| [check.read, check.written]);
     let judged: Vec<f64> = directions().filter_map(|bytes| bytes.ratio()).collect();
-    let cached = directions().filter(WireBytes::is_cached).count();
+    let cached = directions().filter(|bytes| bytes.is_cached).count();
     let others = directions().filter(WireBytes::has_others).count();
     let mut points = Vec::new();
     let place = first.place.in_words();
