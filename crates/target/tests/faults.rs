@@ -131,6 +131,9 @@ fn fill(directory: &mut TargetDirectory, file_size_bytes: u64) -> Result<u64, Fi
 fn fill_up(volume: &Mounted, left: u64) -> PathBuf {
     let path = volume.point.join("thesis.txt");
     let file = fs::File::create(&path).unwrap();
+    // ext4 gives the blocks of removed files back when it commits their journal: before that a
+    // volume that is to be filled looks full.
+    rustix::fs::syncfs(&file).unwrap();
     let mut size_bytes = 0;
     for step_bytes in [1 << 20, 4096] {
         let flags = rustix::fs::FallocateFlags::empty();
@@ -138,7 +141,8 @@ fn fill_up(volume: &Mounted, left: u64) -> PathBuf {
             size_bytes += step_bytes;
         }
     }
-    file.set_len(size_bytes - left * 4096).unwrap();
+    let kept_bytes = size_bytes.checked_sub(left * 4096);
+    file.set_len(kept_bytes.expect("an empty volume has room for more than four blocks")).unwrap();
     file.sync_all().unwrap();
     path
 }
