@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
+use analysis::verdict::known::NULL_ROUND_TRIP;
 use anyhow::Context;
 use host::Root;
 use sha2::{Digest, Sha256};
@@ -46,6 +47,9 @@ pub(crate) fn facts(
         add("target.servers", servers.join(", "));
         add("target.rsize", Bytes::new(u64::from(mounted.rsize_bytes)).to_string());
         add("target.wsize", Bytes::new(u64::from(mounted.wsize_bytes)).to_string());
+        if let Some(time) = target::nfs::null_round_trip(mounted) {
+            add(NULL_ROUND_TRIP, time.as_nanos().to_string());
+        }
     }
     if let Some(directory) = directory.filter(|_| mounted.is_none()) {
         add("target.directory", directory.path().display().to_string());

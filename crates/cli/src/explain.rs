@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use analysis::verdict::explain::{May, largest};
-use analysis::verdict::known::{CPU_COUNT, FILESYSTEM};
+use analysis::verdict::known::is_of_use;
 use anyhow::anyhow;
 use host::Root;
 use workload::arrival::Arrival;
@@ -46,8 +46,7 @@ pub(crate) fn replace(plan: &mut Plan, arguments: &ExperimentArguments) -> Resul
     if let TargetSpec::Directory { path } = &plan.target {
         facts.extend(host::facts::target_environment(&root, Path::new(path)));
     }
-    let wanted = |name: &str| name == CPU_COUNT || name == FILESYSTEM;
-    known.extend(facts.into_iter().filter(|(name, _)| wanted(name)));
+    known.extend(facts.into_iter().filter(|(name, _)| is_of_use(name)));
     let mut steps: Vec<Step> = Vec::new();
     for mut template in templates(plan)? {
         template.index = steps.len() as u32 * RUNS_MAX;
@@ -55,6 +54,24 @@ pub(crate) fn replace(plan: &mut Plan, arguments: &ExperimentArguments) -> Resul
     }
     plan.steps = steps;
     Ok(())
+}
+
+/// Adds to the plan's scaling experiments what only the mounted target could say, `facts` being the
+/// record's environment.
+pub(crate) fn add_facts(plan: &mut Plan, facts: &[(String, String)]) {
+    for step in &mut plan.steps {
+        let Step::Search(Search { method: SearchMethod::Scale(scale), .. }) = step else {
+            continue;
+        };
+        let new: Vec<_> = facts
+            .iter()
+            .filter(|(name, _)| {
+                is_of_use(name) && scale.known.iter().all(|(known, _)| known != name)
+            })
+            .cloned()
+            .collect();
+        scale.known.extend(new);
+    }
 }
 
 fn refused(what: &str) -> Failure {
@@ -138,4 +155,40 @@ fn queue_depth_max(template: &Run, target: &TargetSpec) -> Result<u32, Failure> 
         largest.streams[0].queue_depth_total() * largest.streams[0].transfer_size_max_bytes();
     let by_memory = u32::try_from(BUFFERS_MAX_BYTES / bytes.max(1)).unwrap_or(u32::MAX);
     Ok(most.min(QUEUE_DEPTH_MAX).min(by_memory).max(stream.queue_depth))
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::plan::EngineChoice;
+    use workload::resolve::{self, ResolveOptions};
+
+    use super::*;
+
+    fn plan() -> Plan {
+        let text = "name = \"one\"\n[stream.main]\nread = \"100%\"\ntransfer_size = \"8KiB\"\n\
+                    pattern = \"random\"\nfile_size = \"1MiB\"\nqueue_depth = 4\n";
+        let experiment = workload::experiment::parse(text, "one.toml").expect("it is whole");
+        let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
+        let url = "nfs://127.0.0.1/vol1".to_owned();
+        let target = TargetSpec::Nfs { url, connections: Some(1) };
+        let mut plan =
+            resolve::resolve(&experiment, "one.toml", target.clone(), &options).expect("possible");
+        let known = vec![("cpu.count".to_owned(), "8".to_owned())];
+        let template = templates(&plan).expect("one closed stream").remove(0);
+        plan.steps = vec![Step::Search(search(template, &target, &known).expect("it has slots"))];
+        plan
+    }
+
+    #[test]
+    fn scaling_experiments_keep_what_the_mounted_target_said() {
+        let mut plan = plan();
+        let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let null = fact("target.null_round_trip_ns", "250000");
+        add_facts(&mut plan, &[fact("cpu.count", "2"), fact("cpu.model", "any"), null.clone()]);
+        let [Step::Search(Search { method: SearchMethod::Scale(scale), .. })] = &plan.steps[..]
+        else {
+            panic!("one search");
+        };
+        assert_eq!(scale.known, [fact("cpu.count", "8"), null]);
+    }
 }

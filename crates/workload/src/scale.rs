@@ -19,7 +19,8 @@ pub struct Scale {
     pub direction: bool,
     /// No worker has more operations outstanding than this.
     pub queue_depth_max: u32,
-    /// What the environment says of limits: `cpu.count`, and each `known.` entry. As in the record.
+    /// What the environment says of limits: `cpu.count`, `filesystem.type`,
+    /// `target.null_round_trip_ns` and each `known.` entry. As in the record.
     pub known: Vec<(String, String)>,
     /// What is sent operations: its kind and its settings say more.
     pub target: TargetSpec,

@@ -7,6 +7,7 @@ use units::{Bytes, BytesPerSec, Nanos};
 use workload::plan::{EmulatedVolume, TargetSpec};
 
 use crate::findings::engine_name;
+use crate::verdict::known::NULL_ROUND_TRIP;
 
 /// One thing that is known of how an experiment was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +116,7 @@ const IGNORED: &[&str] = &[
     "mount.security",
     "mount.version",
     "mount.wsize_bytes",
+    NULL_ROUND_TRIP,
 ];
 
 /// Where an export is served.

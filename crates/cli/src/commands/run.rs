@@ -30,6 +30,7 @@ use crate::event_line::Verdict;
 use crate::events::EventLines;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::experiment::{self, Planned};
+use crate::explain;
 use crate::host_state;
 use crate::interrupt::{self, Interrupt};
 use crate::keep::Keep;
@@ -53,7 +54,7 @@ pub(super) fn perform(
 ) -> Outcome {
     let mut events = arguments.events.map(|_| EventLines::new(std::io::stdout()));
     let outcome =
-        plan(terminal).and_then(|planned| begin(arguments, &planned, events.as_mut(), terminal));
+        plan(terminal).and_then(|planned| begin(arguments, planned, events.as_mut(), terminal));
     // Of a refusal other programs hear in their own form, whenever it came.
     if let Err(Failure { refused: Some(refused), .. }) = &outcome {
         if let Some(events) = &mut events {
@@ -68,23 +69,24 @@ pub(super) fn perform(
 
 fn begin(
     arguments: &RunArguments,
-    planned: &Planned,
+    mut planned: Planned,
     mut events: Option<&mut EventLines<Stdout>>,
     terminal: &Terminal,
 ) -> Outcome {
     if let Some(path) = &arguments.report {
         output::refuse_unwritable(path)?;
     }
-    say_what_is_assumed(planned, terminal);
-    let service = serve(planned)?;
-    let (store, mut directory) = claim(arguments, planned, service.as_ref())?;
-    let mut facts = environment::facts(planned, directory.as_ref())?;
+    say_what_is_assumed(&planned, terminal);
+    let service = serve(&planned)?;
+    let (store, mut directory) = claim(arguments, &planned, service.as_ref())?;
+    let mut facts = environment::facts(&planned, directory.as_ref())?;
+    explain::add_facts(&mut planned.plan, &facts);
     facts.extend(known::entries(&arguments.experiment.known));
     facts.sort();
     let writer = store.create(&planned.plan, &facts, unix_ms()).map_err(Failure::target)?;
     let id = writer.id().to_owned();
     let run_directory = writer.directory().to_owned();
-    say_what_was_found(planned, directory.as_ref(), terminal);
+    say_what_was_found(&planned, directory.as_ref(), terminal);
     warn_of_crowding(&planned.plan, terminal);
     let mut interrupt = interrupt::listen()?;
     let mut listeners = Listeners {

@@ -35,6 +35,10 @@ fn without_a_target_an_emulated_volume_is_measured_and_its_service_counts_the_sa
     assert_eq!(shown["witness"]["runs_that_differ"], 0);
     assert_eq!(shown["emulated_volume"]["throughput_limit_bytes_per_sec"], 128 << 20);
     assert_eq!(shown["target"], "emulated volume (1 TiB Ultra)");
+    let facts = shown["environment"].as_array().expect("the environment is a list");
+    let null = facts.iter().find(|fact| fact["name"] == "target.null_round_trip_ns");
+    let null = null.and_then(|fact| fact["value"].as_str()).expect("the service answers NULL");
+    assert!(null.parse::<u64>().is_ok_and(|ns| ns > 0), "{null}");
     let command = shown["repeat_command"].as_str().expect("it is text");
     assert!(command.starts_with("fourcorners run --workload /"), "{command}");
     assert!(command.ends_with("--option nconnect=4"), "{command}");

@@ -30,5 +30,5 @@ pub use error::{NfsError, NfsFailure};
 pub use files::{NfsAccess, NfsFiles};
 pub use listing::DirEntry;
 pub use procedures::Written;
-pub use session::{Mounted, NfsFile, Session};
+pub use session::{Mounted, NfsFile, Session, null_round_trip};
 pub use url::{NfsUrl, NfsUrlError, Policy};

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nfs3::arguments::FSINFO3args;
 use nfs3::mount::dirpath;
@@ -31,6 +31,11 @@ const TRANSFER_BYTES_MAX: u32 = 1 << 20;
 const PAGE_BYTES: u32 = 4096;
 /// Bytes of a READ or WRITE at least, whatever the server says.
 const TRANSFER_BYTES_MIN: u32 = 512;
+
+/// Calls whose shortest round-trip time is taken: waiting in a queue only makes it longer.
+const NULL_CALLS: usize = 8;
+/// Longest time to connect for them, and for each of them.
+const NULL_TIME_MAX: Duration = Duration::from_millis(500);
 
 /// An object on an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,6 +268,27 @@ impl Session {
             }
         }
     }
+}
+
+/// The shortest round-trip time of [`NULL_CALLS`] calls of procedure NULL (RFC 1813, 3.3.0) to the
+/// first server, over a connection of their own: the network and the server's RPC layer, without
+/// storage and its limits. Takes at most twice [`NULL_TIME_MAX`]; `None` where no call was answered
+/// by then.
+pub fn null_round_trip(mounted: &Mounted) -> Option<Duration> {
+    let until = Instant::now() + NULL_TIME_MAX * 2;
+    let mut channel =
+        Channel::new(*mounted.servers.first()?, mounted.url.privileged, NULL_TIME_MAX);
+    channel.connect().ok()?;
+    let call = Arguments::Nfs(NfsArguments::NULL(()));
+    let round_trip = || {
+        channel.set_deadline(until.saturating_duration_since(Instant::now()).min(NULL_TIME_MAX));
+        let begun = Instant::now();
+        let is_null = |results: Results<'_>| matches!(results, Results::Nfs(NfsResults::NULL(())));
+        let answered = channel.call(&mounted.caller, &call, is_null);
+        answered.ok().filter(|is_null| *is_null).map(|_| begun.elapsed())
+    };
+    // The first that fails ends it: a server that does not answer one would take its time for each.
+    std::iter::from_fn(round_trip).take(NULL_CALLS).min()
 }
 
 /// The handle of the longest part of the URL's path that the server mounts, and the names below it.

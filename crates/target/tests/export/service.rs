@@ -1,12 +1,22 @@
 //! The product's own service, as it is served: the whole way of a directory on it.
 
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use cloud::catalog::Catalog;
+use cloud::service_level::ServiceLevel;
+use cloud::throughput::KibPerSec;
+use nfs3::arguments::{createhow3, stable_how};
+use nfs3::types::sattr3;
 use target::clean::clean;
 use target::directory;
-use target::nfs::NfsUrl;
+use target::nfs::{NfsUrl, Session, null_round_trip};
 use target::refusal::{Overrides, Refusal};
 use units::Bytes;
-use volume::config;
+use volume::config::{self, Config};
+use volume::delay::Distribution;
+use volume::one_volume::OneVolume;
 use volume::shell::{Options, Running};
 
 use crate::plans::{FILE_BYTES, fill, set, wanted};
@@ -20,6 +30,13 @@ fn service() -> (Running, NfsUrl) {
     let catalog = Catalog::embedded();
     let mut open = |name: &str| Err(format!("there is no {name}"));
     let config = config::parse(text, "volumes.toml", &catalog, &mut open).unwrap();
+    let running = start(config, catalog);
+    let port = running.addresses()[0].port();
+    let url = format!("nfs://127.0.0.1:{port}/vol1?mountport={port}").parse().unwrap();
+    (running, url)
+}
+
+fn start(config: Config, catalog: Catalog) -> Running {
     let running = Running::start(Options {
         config,
         catalog,
@@ -31,10 +48,7 @@ fn service() -> (Running, NfsUrl) {
         held_room: 0,
         log: Box::new(|_| ()),
     });
-    let running = running.unwrap();
-    let port = running.addresses()[0].port();
-    let url = format!("nfs://127.0.0.1:{port}/vol1?mountport={port}").parse().unwrap();
-    (running, url)
+    running.unwrap()
 }
 
 #[test]
@@ -58,5 +72,62 @@ fn a_directory_on_an_emulated_volume_is_made_filled_believed_and_cleaned() {
     let cleaned = clean(&url).unwrap();
     assert!(cleaned.removed_directory && cleaned.removed_files == 2, "{cleaned:?}");
     assert!(matches!(clean(&url), Err(Refusal::NothingOfOurs { .. })));
+    running.stop().unwrap();
+}
+
+/// An export whose reads and writes take half a second and pass at 1 MiB/s at most.
+fn slow_service() -> (Running, NfsUrl) {
+    let catalog = Catalog::embedded();
+    let delay = Distribution::Constant { ns: 500_000_000 };
+    let one = OneVolume {
+        name: "slow".to_owned(),
+        quota: Bytes::gib(1024),
+        level: ServiceLevel::Standard,
+        throughput: Some(KibPerSec::new(1024)),
+        address: "127.0.0.1:0".parse().unwrap(),
+        flow_throughput: None,
+        enforced: true,
+        read: delay.clone(),
+        write: delay,
+    };
+    let running = start(one.config(&catalog).unwrap(), catalog);
+    let port = running.addresses()[0].port();
+    let url = format!("nfs://127.0.0.1:{port}/slow?mountport={port}").parse().unwrap();
+    (running, url)
+}
+
+#[test]
+fn a_null_call_is_not_delayed_by_what_delays_data() {
+    let (running, url) = slow_service();
+    let mut session = Session::open(&url).unwrap();
+    let root = session.root();
+    let file = session.create(&root, b"busy", createhow3::GUARDED(sattr3::UNCHANGED)).unwrap().0;
+    let mut writing = session.another();
+    let (taken, null) = std::thread::scope(|scope| {
+        // A write that waits for the limit of one second and the delay.
+        let written = scope.spawn(move || {
+            let begun = Instant::now();
+            writing.write(&file, 0, &[7; 1 << 16], stable_how::FILE_SYNC).unwrap();
+            begun.elapsed()
+        });
+        let null = null_round_trip(session.mounted()).expect("the service answers");
+        (written.join().unwrap(), null)
+    });
+    assert!(taken >= Duration::from_millis(500), "the delay is in force: {taken:?}");
+    assert!(null < taken / 10, "{null:?} against {taken:?}");
+    running.stop().unwrap();
+}
+
+#[test]
+fn a_server_that_does_not_answer_null_has_no_round_trip_time() {
+    let (running, url) = slow_service();
+    let session = Session::open(&url).unwrap();
+    let mounted = Arc::clone(session.mounted());
+    drop(session);
+    let mut mounted = Arc::into_inner(mounted).unwrap();
+    // Takes connections, as the kernel does before anybody accepts them, and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    mounted.servers = vec![silent.local_addr().unwrap()];
+    assert_eq!(null_round_trip(&mounted), None);
     running.stop().unwrap();
 }
