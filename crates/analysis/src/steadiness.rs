@@ -68,6 +68,8 @@ pub struct WarmUp {
 pub struct Judgement {
     /// Change from the window's first third to its last, as a fraction of the mean.
     pub drift: Option<f64>,
+    /// The means of both thirds, in the figure's own unit: operations per second or nanoseconds.
+    pub thirds: Option<[f64; 2]>,
     /// That change is too large, and no noise.
     pub drifts: bool,
     /// The window's five rounds; `None` below ten intervals.
@@ -179,7 +181,8 @@ impl StreamSteadiness {
             judged.filter_map(|(figure, judgement)| Some((figure, judgement?))).collect();
         let drifts = judged.iter().filter(|(_, judgement)| judgement.drifts);
         let drift = drifts.filter_map(|(figure, judgement)| {
-            Some(Warning::NotSteady { figure: *figure, drift: judgement.drift? })
+            let (drift, thirds) = (judgement.drift?, judgement.thirds);
+            Some(Warning::NotSteady { figure: *figure, drift, thirds })
         });
         let rounds = judged.iter().filter_map(|(figure, judgement)| {
             let Rounds { excursion, slope, .. } = judgement.rounds.filter(Rounds::differ)?;
@@ -264,9 +267,10 @@ fn judgement(numerators: &[f64], denominators: &[f64]) -> Option<Judgement> {
     let pairs = numerators.iter().zip(denominators).filter(|(_, b)| **b > 0.0);
     let values: Vec<f64> = pairs.map(|(a, b)| a / b).collect();
     let drift = steady::drift(&values);
+    let thirds = steady::thirds_means(&values);
     let rounds = steady::rounds(numerators, denominators);
     let drifts = steady::unsteady(&values).is_some();
-    (drift.is_some() || rounds.is_some()).then_some(Judgement { drift, drifts, rounds })
+    (drift.is_some() || rounds.is_some()).then_some(Judgement { drift, thirds, drifts, rounds })
 }
 
 fn outliers_of(inside: &Figures) -> Vec<OutlierInterval> {

@@ -129,12 +129,17 @@ fn chance(values: &[f64; ROUNDS], residuals: &[f64], each: usize) -> f64 {
     f_upper_tail(f, between_degrees, within_degrees)
 }
 
+/// The means of the first third of `values` and of the last; `None` below six values.
+pub fn thirds_means(values: &[f64]) -> Option<[f64; 2]> {
+    trend::thirds(values).map(|(first, last)| [mean_of(first), mean_of(last)])
+}
+
 /// Change from the first third of `values` to the last, as a fraction of the mean of all; `None`
 /// below six values or where the mean is 0.
 pub fn drift(values: &[f64]) -> Option<f64> {
-    let (first, last) = trend::thirds(values)?;
+    let [first, last] = thirds_means(values)?;
     let mean = mean_of(values);
-    (mean != 0.0).then(|| (mean_of(last) - mean_of(first)) / mean)
+    (mean != 0.0).then(|| (last - first) / mean)
 }
 
 /// The drift where it is too large to be called steady and too large to be noise.

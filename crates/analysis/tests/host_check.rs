@@ -88,7 +88,7 @@ fn without_window_scaling_a_window_is_64_kib() {
     let round_trip = Some(RoundTrip { seconds: 1e-3, how, is_upper_bound: false });
     let asked = Asked { round_trip, ..asked(About::Host) };
     let check = find(&facts, &asked, "tcp.receive_window");
-    assert!(check.found.contains("65,535 bytes / 1.000 ms"), "{}", check.found);
+    assert!(check.found.contains("65,535 bytes / 1.00 ms"), "{}", check.found);
     assert_eq!(find(&facts, &asked, "tcp.window_scaling").status, Status::Problem);
 }
 

@@ -347,10 +347,13 @@ fn an_open_loop_is_judged_by_its_response_times_too() {
         findings.warnings.iter().map(|g| g.sightings[0].warning.clone()).collect::<Vec<_>>()
     };
     // Thirds of 1.1 and 1.7 ms around 1.4 ms.
-    let [Warning::NotSteady { figure: Figure::ResponseTime, drift }] = steady(true)[..] else {
+    let [Warning::NotSteady { figure: Figure::ResponseTime, drift, thirds: Some(thirds) }] =
+        steady(true)[..]
+    else {
         panic!("{:?}", steady(true));
     };
     assert!((drift - 0.6 / 1.4).abs() < 1e-9, "{drift}");
+    assert!((thirds[0] - 1.1e6).abs() < 1.0 && (thirds[1] - 1.7e6).abs() < 1.0, "{thirds:?}");
     assert_eq!(steady(false), []);
 }
 

@@ -43,6 +43,9 @@ pub enum Warning {
         figure: Figure,
         /// Change from the window's first to its last third, as a fraction of the mean.
         drift: f64,
+        /// The means of both thirds, in operations per second or nanoseconds; `None` in records
+        /// that lack them.
+        thirds: Option<[f64; 2]>,
     },
     /// The five rounds of a window lie apart or fall in a line, by more than SNIA's criterion
     /// allows, though the figure does not drift from its beginning to its end.

@@ -9,6 +9,7 @@
 use cloud::figure::{Figure, Protocol, Role, Scope, Value};
 use cloud::reason::Reason;
 use cloud::service_level::VolumeKind;
+use units::Nanos;
 
 use crate::fit::{least_squares, squares};
 use crate::interval::Interval;
@@ -146,12 +147,11 @@ fn floor(figures: &[Figure]) -> (Interval, Reason) {
     };
     let value = times[times.len() / 2].0;
     let text = format!(
-        "one operation at a time takes {:.2} ms, the middle of {} published values from {:.2} ms \
-         to {:.2} ms",
-        value * 1e3,
+        "one operation at a time takes {}, the middle of {} published values from {} to {}",
+        Nanos(value * 1e9),
         times.len(),
-        first.0 * 1e3,
-        last.0 * 1e3
+        Nanos(first.0 * 1e9),
+        Nanos(last.0 * 1e9)
     );
     let rows = times.iter().map(|(_, figure)| figure.row_ref());
     (Interval { low: first.0, value, high: last.0 }, Reason::from_rows(text, rows))

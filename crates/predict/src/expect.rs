@@ -10,6 +10,7 @@
 use cloud::figure::{Access, Figure, Mix, Protocol, Role, Scope, Value};
 use cloud::service_level::VolumeKind;
 use cloud::vm_size::{self, VmSize};
+use units::{BytesPerSec, OpsPerSec};
 
 use crate::curve::{Curve, at, curve};
 use crate::distance::{self, Difference};
@@ -76,6 +77,35 @@ pub struct Near {
     pub here_ops_per_s: Option<f64>,
 }
 
+/// A rate and a published one, in one unit: rates of different units cannot be compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rates {
+    /// Of operations.
+    Operations {
+        /// What was measured, or is expected.
+        here: OpsPerSec,
+        /// What was published.
+        published: OpsPerSec,
+    },
+    /// Of bytes.
+    Bytes {
+        /// What was measured, or is expected.
+        here: BytesPerSec,
+        /// What was published.
+        published: BytesPerSec,
+    },
+}
+
+impl Rates {
+    /// The one over the published one.
+    pub fn ratio(self) -> f64 {
+        match self {
+            Rates::Operations { here, published } => here.get() / published.get(),
+            Rates::Bytes { here, published } => here.get() / published.get(),
+        }
+    }
+}
+
 /// A measurement beside a published figure, as shares: `published x explained x unexplained` is
 /// what was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,19 +133,25 @@ impl Near {
     /// * `ops_per_s` - what was measured
     /// * `transfer_bytes` - of one of these operations
     pub fn beside(&self, ops_per_s: f64, transfer_bytes: u64) -> Option<Beside> {
-        let of_published = self.of_published(ops_per_s, transfer_bytes)?;
-        let explained = self.of_published(self.here_ops_per_s?, transfer_bytes)?;
+        let of_published = self.rates(ops_per_s, transfer_bytes)?.ratio();
+        let explained = self.rates(self.here_ops_per_s?, transfer_bytes)?.ratio();
         Some(Beside { of_published, explained, unexplained: of_published / explained })
     }
 
-    /// A rate over what was published, in the figure's own unit: of a figure in bytes per second
-    /// the bytes, else the operations. None of a figure that is no rate.
+    /// A rate and the published one, in the figure's own unit: of a figure in bytes per second the
+    /// bytes, else the operations. None of a figure that is no rate.
     ///
     /// * `ops_per_s`, `transfer_bytes` - as for [`Near::beside`]
-    pub fn of_published(&self, ops_per_s: f64, transfer_bytes: u64) -> Option<f64> {
+    pub fn rates(&self, ops_per_s: f64, transfer_bytes: u64) -> Option<Rates> {
         match self.figure.value {
-            Value::OpsPerSec(rate) => Some(ops_per_s / rate),
-            Value::BytesPerSec(rate) => Some(ops_per_s * transfer_bytes as f64 / rate),
+            Value::OpsPerSec(rate) => Some(Rates::Operations {
+                here: OpsPerSec::new(ops_per_s),
+                published: OpsPerSec::new(rate),
+            }),
+            Value::BytesPerSec(rate) => Some(Rates::Bytes {
+                here: BytesPerSec::new(ops_per_s * transfer_bytes as f64),
+                published: BytesPerSec::new(rate),
+            }),
             Value::Seconds(_) => None,
         }
     }

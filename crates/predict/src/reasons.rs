@@ -3,6 +3,7 @@
 use cloud::figure::Access;
 use cloud::reason::Reason;
 use cloud::service_level::VolumeKind;
+use units::Nanos;
 
 use crate::network::Network;
 use crate::parameters::{Group, Parameters};
@@ -13,8 +14,8 @@ pub(crate) fn of(topology: &Topology, parameters: &Parameters, network: &Network
     let mut all = Vec::new();
     match topology.floor {
         Some(floor) => all.push(Reason::asked(format!(
-            "one operation at a time takes {:.3} ms, as the topology says",
-            floor.mean_s * 1e3
+            "one operation at a time takes {}, as the topology says",
+            Nanos(floor.mean_s * 1e9)
         ))),
         None => all.push(parameters.floor_reason.clone()),
     }

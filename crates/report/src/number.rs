@@ -23,6 +23,9 @@ pub fn plain(value: f64) -> String {
     match value.abs() {
         v if !v.is_finite() => NONE.to_owned(),
         0.0 => "0".to_owned(),
+        // What is not zero is not printed as zero.
+        v if v < 0.000_000_5 => format!("{value:.0e}"),
+        v if v < 0.000_5 => format!("{value:.6}"),
         v if v < 0.9995 => format!("{value:.3}"),
         v if v < 9.995 => format!("{value:.2}"),
         v if v < 99.95 => format!("{value:.1}"),
@@ -49,8 +52,8 @@ pub fn mib(bytes_per_sec: f64) -> String {
 pub fn percent(fraction: f64) -> String {
     match fraction.abs() * 100.0 {
         p if !p.is_finite() => NONE.to_owned(),
-        p if p < 9.95 => format!("{:.1} %", fraction * 100.0),
-        _ => format!("{:.0} %", fraction * 100.0),
+        p if p < 9.95 => units::fraction_percent(fraction, 1),
+        _ => units::fraction_percent(fraction, 0),
     }
 }
 
@@ -113,6 +116,8 @@ mod tests {
     fn numbers_are_printed_with_three_digits_or_whole() {
         assert_eq!(plain(0.0), "0");
         assert_eq!(plain(0.0123), "0.012");
+        assert_eq!(plain(0.000_152), "0.000152");
+        assert_eq!(plain(0.000_000_03), "3e-8");
         assert_eq!(plain(9.996), "10.0");
         assert_eq!(plain(60.34), "60.3");
         assert_eq!(plain(812.4), "812");
@@ -122,7 +127,17 @@ mod tests {
         assert_eq!(mib(134_217_728.0), "128");
         assert_eq!(percent(0.008), "0.8 %");
         assert_eq!(percent(0.123), "12 %");
+        assert_eq!(percent(-0.000_1), "0.0 %");
         assert_eq!(thousands(-1234), "-1,234");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_number_that_is_not_zero_is_not_printed_as_zero(value: f64) {
+            let text = plain(value);
+            let has_digit = text.chars().any(|c| matches!(c, '1'..='9'));
+            proptest::prop_assert_eq!(has_digit, value.is_finite() && value != 0.0, "{}", text);
+        }
     }
 
     #[test]

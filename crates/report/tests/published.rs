@@ -9,10 +9,10 @@ use std::sync::LazyLock;
 
 use analysis::{Findings, analyze};
 use report::expect::published::Published;
-use report::number::percent;
 use report::record::Record;
 use report::{html, json, markdown, text};
 use serde_json::Value;
+use units::part_of;
 
 /// The four corners with what was published beside them. To fit the model takes time, so once.
 static CORNERS: LazyLock<(Findings, Published)> = LazyLock::new(|| {
@@ -49,9 +49,9 @@ fn every_output_of_a_record_says_which_share_of_a_published_figure_is_reached() 
     for expectation in expectations {
         let figures = expectation["figures"].as_array().unwrap();
         let known = figures.iter().find(|figure| figure["explained"].is_f64()).unwrap();
-        let share = percent(known["measured_of_published"].as_f64().unwrap());
+        let share = part_of(known["measured_of_published"].as_f64().unwrap());
         let reached =
-            format!("You reach {share} of the published figure {}", known["id"].as_str().unwrap());
+            format!("You reach {share} the published figure {}", known["id"].as_str().unwrap());
         for output in &outputs {
             assert!(output.contains("Beside published figures"), "{output}");
             assert!(output.contains(&reached), "{reached}: {output}");
@@ -102,9 +102,9 @@ fn where_nothing_differs_nothing_is_said_to_explain_the_difference() {
     near.steps.clear();
     let here = near.here_ops_per_s.unwrap();
     for (share, verdict) in [
-        (0.01, "1.0 % of it was measured: the model does not explain what is missing."),
-        (1.0, "100 % of it was measured: no further from it than the model may be off."),
-        (90.0, "of it was measured: the model does not explain that it is more."),
+        (0.01, "You measured 1.0 % of that prediction: the model does not explain the rest."),
+        (1.0, "measured 100 % of that prediction: no further from it than the model may be off."),
+        (90.0, "measured 90.0 times that prediction: the model does not explain that it is more."),
     ] {
         let mut one = one.clone();
         one.measured.as_mut().unwrap().ops_per_s = share * here;
@@ -112,8 +112,8 @@ fn where_nothing_differs_nothing_is_said_to_explain_the_difference() {
         let record = Record { findings, published: Some(&published) };
         let said = flat(&markdown::render(record));
         assert!(said.contains(verdict), "{verdict}: {said}");
-        assert!(said.contains("so it expects the figure itself"), "{said}");
-        assert!(!said.contains("explained by none of them"), "{said}");
+        assert!(said.contains("so it predicts the published figure"), "{said}");
+        assert!(!said.contains("explained, by the model"), "{said}");
     }
 }
 

@@ -66,7 +66,11 @@ fn write(
             run: samples::run(index),
             started_unix_ms: started + 1000 * u64::from(index),
             intervals: (0..4).map(|place| samples::interval(place, 2, 20)).collect(),
-            warnings: vec![Warning::NotSteady { figure: Figure::AchievedRate, drift: 0.1 }],
+            warnings: vec![Warning::NotSteady {
+                figure: Figure::AchievedRate,
+                drift: 0.1,
+                thirds: Some([95.0, 105.0]),
+            }],
             witness: None,
             outcome: outcome.clone(),
         };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::ParseError;
 use crate::error::{parse_number, split_unit};
+use crate::percent::NOT_A_NUMBER;
 
 /// Parses `30s`, `2m`, `1m30s`, `500ms`, `10us`, `1.5h`, `0`. A bare number other than 0 has no
 /// unit and is refused.
@@ -76,22 +77,28 @@ pub struct Nanos(pub f64);
 
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = match self.0 {
-            ns if ns < 999.5 => (ns, "ns"),
-            ns if ns < 999.5e3 => (ns / 1e3, "us"),
-            ns if ns < 999.5e6 => (ns / 1e6, "ms"),
-            ns => (ns / 1e9, "s"),
+        let (value, unit) = match self.0.abs() {
+            ns if !ns.is_finite() => return f.write_str(NOT_A_NUMBER),
+            0.0 => return f.write_str("0 ns"),
+            // Shorter than anything that is measured: the mean of many, or a difference.
+            ns if ns < 0.005 => return f.write_str("<0.01 ns"),
+            ns if ns < 999.5 => (self.0, "ns"),
+            ns if ns < 999.5e3 => (self.0 / 1e3, "us"),
+            ns if ns < 999.5e6 => (self.0 / 1e6, "ms"),
+            _ => (self.0 / 1e9, "s"),
         };
-        match value {
-            v if v < 9.995 => write!(f, "{v:.2} {unit}"),
-            v if v < 99.95 => write!(f, "{v:.1} {unit}"),
-            v => write!(f, "{v:.0} {unit}"),
+        match value.abs() {
+            v if v < 9.995 => write!(f, "{value:.2} {unit}"),
+            v if v < 99.95 => write!(f, "{value:.1} {unit}"),
+            _ => write!(f, "{value:.0} {unit}"),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -122,5 +129,16 @@ mod tests {
         assert_eq!(Nanos(1_909_000.0).to_string(), "1.91 ms");
         assert_eq!(Nanos(999_600.0).to_string(), "1.00 ms");
         assert_eq!(Nanos(2.5e9).to_string(), "2.50 s");
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_that_is_not_zero_is_not_printed_as_zero(ns: f64) {
+            let text = Nanos(ns).to_string();
+            prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{}", text);
+            let is_zero = text.starts_with(|c: char| c == '0' || c == '-')
+                && !text.chars().any(|c| matches!(c, '1'..='9'));
+            prop_assert_eq!(is_zero, ns == 0.0, "{}", text);
+        }
     }
 }

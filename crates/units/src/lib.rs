@@ -25,6 +25,6 @@ pub use duration::{Nanos, parse_duration, print_duration};
 pub use error::ParseError;
 pub use instant::Instant;
 pub use nearest::{nearest, unknown};
-pub use percent::{Percent, percent};
+pub use percent::{Percent, fraction_percent, part_of, percent};
 pub use rate::{BytesPerSec, OpsPerSec, thousands};
 pub use utc::Utc;

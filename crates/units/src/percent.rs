@@ -67,8 +67,39 @@ pub fn percent(permille: u64) -> String {
     }
 }
 
+/// A fraction as percent with so many decimals: `12.5 %`; `n/a` where it is no number. What rounds
+/// to nothing has no sign: `0.0 %`.
+pub fn fraction_percent(fraction: f64, decimals: usize) -> String {
+    let percent = fraction * 100.0;
+    if !percent.is_finite() {
+        return NOT_A_NUMBER.to_owned();
+    }
+    let text = format!("{percent:.decimals$}");
+    let is_zero = |digits: &&str| digits.chars().all(|c| matches!(c, '0' | '.'));
+    let unsigned = text.strip_prefix('-').filter(is_zero);
+    format!("{} %", unsigned.unwrap_or(&text))
+}
+
+/// How much one quantity is of another, whose name follows: `7.3 % of`; what is more than all of it
+/// is no share: `1.08 times`.
+pub fn part_of(ratio: f64) -> String {
+    match ratio {
+        r if !r.is_finite() || r < 0.0 => format!("{NOT_A_NUMBER} of"),
+        r if r < 0.0995 => format!("{} of", fraction_percent(r, 1)),
+        r if r < 1.005 => format!("{} of", fraction_percent(r, 0)),
+        r if r < 9.995 => format!("{r:.2} times"),
+        r if r < 99.95 => format!("{r:.1} times"),
+        r => format!("{} times", thousands(r.round() as u64)),
+    }
+}
+
+/// What is printed in the place of a number that is none.
+pub(crate) const NOT_A_NUMBER: &str = "n/a";
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -89,5 +120,51 @@ mod tests {
         assert_eq!(percent(125), "12.5 %");
         assert_eq!(percent(300), "30 %");
         assert_eq!(percent(12_505), "1,250.5 %");
+    }
+
+    /// The number that a text begins with, without its thousands' commas.
+    fn number(text: &str) -> f64 {
+        text.split(' ').next().unwrap_or_default().replace(',', "").parse().unwrap()
+    }
+
+    #[test]
+    fn shares_and_multiples_are_told_apart() {
+        let printed =
+            [0.0, 0.018, 0.0996, 0.56, 1.0, 1.004, 1.08, 1.41, 25.04, 5_023.0].map(part_of);
+        let expected = [
+            "0.0 % of",
+            "1.8 % of",
+            "10 % of",
+            "56 % of",
+            "100 % of",
+            "100 % of",
+            "1.08 times",
+            "1.41 times",
+            "25.0 times",
+            "5,023 times",
+        ];
+        assert_eq!(printed, expected);
+        assert_eq!(fraction_percent(-0.0001, 1), "0.0 %");
+        assert_eq!(fraction_percent(-0.125, 1), "-12.5 %");
+    }
+
+    proptest! {
+        #[test]
+        fn no_share_is_above_all_and_none_is_negative(ratio: f64) {
+            let text = part_of(ratio);
+            prop_assert!(!text.contains("NaN") && !text.contains("inf") && !text.starts_with('-'));
+            if text.contains('%') {
+                prop_assert!((0.0..=100.0).contains(&number(&text)), "{}", text);
+            }
+        }
+
+        #[test]
+        fn percent_is_a_number_without_a_sign_of_nothing(fraction: f64, decimals in 0..4usize) {
+            let text = fraction_percent(fraction, decimals);
+            prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{}", text);
+            let is_zero = text.chars().any(|c| c.is_ascii_digit())
+                && !text.chars().any(|c| matches!(c, '1'..='9'));
+            prop_assert!(!(is_zero && text.starts_with('-')), "{}", text);
+        }
     }
 }

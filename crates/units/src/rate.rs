@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::error::{parse_number, split_unit};
+use crate::percent::NOT_A_NUMBER;
 use crate::{Bytes, ParseError};
 
 /// Operations per second. Prints as `12,345 ops/s`; parses `10000`, `10k` (decimal), `10000/s`,
@@ -82,10 +83,11 @@ impl FromStr for BytesPerSec {
 
 impl fmt::Display for OpsPerSec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 >= 100.0 {
-            write!(f, "{} ops/s", thousands(self.0.round() as u64))
-        } else {
-            write!(f, "{:.1} ops/s", self.0)
+        match self.0 {
+            rate if !rate.is_finite() => write!(f, "{NOT_A_NUMBER} ops/s"),
+            rate if rate >= 100.0 => write!(f, "{} ops/s", thousands(rate.round() as u64)),
+            // 0 has a sign of its own, which is not printed.
+            rate => write!(f, "{:.1} ops/s", rate + 0.0),
         }
     }
 }
@@ -93,7 +95,10 @@ impl fmt::Display for OpsPerSec {
 impl fmt::Display for BytesPerSec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [&str; 5] = ["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"];
-        let mut rest = self.0;
+        if !self.0.is_finite() {
+            return write!(f, "{NOT_A_NUMBER} B/s");
+        }
+        let mut rest = self.0 + 0.0;
         let mut step = 0;
         while step < 4 && rest >= 1024.0 {
             rest /= 1024.0;

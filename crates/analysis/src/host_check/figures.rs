@@ -1,6 +1,6 @@
 //! Numbers in the sentences of checks.
 
-use units::thousands;
+use units::{Nanos, thousands};
 
 /// Bytes of a MiB.
 const MIB: f64 = 1_048_576.0;
@@ -23,9 +23,9 @@ pub(super) fn bytes(count: u64) -> String {
     format!("{} bytes", thousands(count))
 }
 
-/// `0.310 ms`.
-pub(super) fn ms(seconds: f64) -> String {
-    format!("{:.3} ms", seconds * 1e3)
+/// `310 us`.
+pub(super) fn time(seconds: f64) -> String {
+    Nanos(seconds * 1e9).to_string()
 }
 
 #[cfg(test)]
@@ -38,6 +38,6 @@ mod tests {
         assert_eq!(mib_s(MIB * 64.0), "64 MiB/s");
         assert_eq!(mib_s(MIB * 1.25), "1.25 MiB/s");
         assert_eq!(bytes(262_144), "262,144 bytes");
-        assert_eq!(ms(0.00031), "0.310 ms");
+        assert_eq!(time(0.00031), "310 us");
     }
 }

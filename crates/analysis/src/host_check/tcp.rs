@@ -4,7 +4,7 @@ use cloud::client::SettingName;
 use cloud::row::LimitName;
 use units::thousands;
 
-use super::figures::{bytes, mib_s, ms};
+use super::figures::{bytes, mib_s, time};
 use super::{Check, Look, Status, Subject, window};
 
 pub(super) fn checks(look: &Look<'_>) -> Vec<Check> {
@@ -63,7 +63,7 @@ fn judge(look: &Look<'_>, check: Check, offered: u64, said: String, sysctl: &str
     let found = format!(
         "{said}; {} / {} ({}) = {} on a connection",
         bytes(offered),
-        ms(rtt),
+        time(rtt),
         round_trip.how,
         mib_s(carried)
     );
@@ -76,7 +76,7 @@ fn judge(look: &Look<'_>, check: Check, offered: u64, said: String, sysctl: &str
     let check = check.found(found).wanted(format!(
         "{} x {} = {}",
         share.reckoned,
-        ms(rtt),
+        time(rtt),
         bytes(needed.ceil() as u64)
     ));
     let most = look.client.setting(SettingName::TcpBufferMaxWanted);

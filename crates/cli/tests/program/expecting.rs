@@ -168,8 +168,8 @@ fn a_records_own_report_sets_the_same_figures_beside_it_where_that_is_asked_for(
     assert_eq!(exported["published"]["expectations"][0]["vm"], Value::Null);
 
     let nearest = &expected["expectations"][0]["figures"][0];
-    let share = report::number::percent(number(&nearest["measured_of_published"]));
-    let reached = format!("You reach {share} of the published figure");
+    let share = units::part_of(number(&nearest["measured_of_published"]));
+    let reached = format!("You reach {share} the published figure");
     let said = shown_with(&place, "md", &["--vm", "D32s_v3"]);
     assert!(said.contains("## Beside published figures") && said.contains(&reached), "{said}");
     let page = shown_with(&place, "html", &["--beside-published"]);

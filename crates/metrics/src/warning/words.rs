@@ -33,10 +33,16 @@ impl Warning {
                 OpsPerSec::new(*achieved_rate),
                 thousands(*backlog)
             ),
-            Warning::NotSteady { figure, drift } => format!(
-                "from the first to the last third of the window the {} changed by {}",
+            Warning::NotSteady { figure, thirds: Some([first, last]), .. } => format!(
+                "between the first and the last third of the window the {} went from {} to {}",
                 figure.name(),
-                signed_percent(*drift)
+                figure.print(*first),
+                figure.print(*last)
+            ),
+            Warning::NotSteady { figure, drift, thirds: None } => format!(
+                "between the first and the last third of the window the {} {}",
+                figure.name(),
+                moved(*drift)
             ),
             Warning::WindowTooShort { intervals } => match intervals {
                 0 => "no complete interval was measured".to_owned(),
@@ -91,10 +97,10 @@ impl Warning {
             ),
             Warning::RoundsDiffer { figure, excursion, slope } => format!(
                 "the window's five rounds lie {} of their mean apart by {} (20 % is allowed), the \
-                 line through them changes by {} (10 % is allowed)",
+                 line through them {} (10 % is allowed)",
                 percent(*excursion),
                 figure.name(),
-                signed_percent(*slope)
+                moved(*slope)
             ),
             Warning::WarmUpTooShort { figure, planned_ns, cut_ns, no_end, bias } => {
                 let until = if *no_end { "at least " } else { "" };
@@ -362,11 +368,19 @@ fn chance_in_words(chance: f64) -> String {
 
 /// `12.3 %` for 0.1234.
 fn percent(fraction: f64) -> String {
-    format!("{:.1} %", fraction * 100.0)
+    units::fraction_percent(fraction, 1)
 }
 
+/// The window's mean against what follows, which it cannot fall short of by more than 100 %.
 fn signed_percent(fraction: f64) -> String {
-    format!("{:+.1} %", fraction * 100.0)
+    let sign = if fraction > 0.0 { "+" } else { "" };
+    format!("{sign}{}", percent(fraction))
+}
+
+/// A change as a share of a mean, which may be more than all of the mean.
+fn moved(fraction: f64) -> String {
+    let verb = if fraction < 0.0 { "falls" } else { "rises" };
+    format!("{verb} by an amount equal to {} of the mean", percent(fraction.abs()))
 }
 
 #[cfg(test)]
@@ -403,10 +417,14 @@ mod tests {
                  76,000 operations were due but not issued",
             ),
             (
-                Warning::NotSteady { figure: Figure::AchievedRate, drift: -0.125 },
+                Warning::NotSteady {
+                    figure: Figure::AchievedRate,
+                    drift: -1.41,
+                    thirds: Some([1200.0, 130.0]),
+                },
                 "not_steady",
-                "from the first to the last third of the window the achieved rate changed by -12.5 \
-                 %",
+                "between the first and the last third of the window the achieved rate went from \
+                 1,200 ops/s to 130 ops/s",
             ),
             (
                 Warning::WindowTooShort { intervals: 0 },
@@ -464,7 +482,8 @@ mod tests {
                 },
                 "rounds_differ",
                 "the window's five rounds lie 40.0 % of their mean apart by achieved rate (20 % is \
-                 allowed), the line through them changes by -3.1 % (10 % is allowed)",
+                 allowed), the line through them falls by an amount equal to 3.1 % of the mean (10 % \
+                 is allowed)",
             ),
             (
                 Warning::WarmUpTooShort {
@@ -553,8 +572,15 @@ mod tests {
 
     #[test]
     fn a_drift_names_the_figure_that_drifts() {
-        let seen = Warning::NotSteady { figure: Figure::ResponseTime, drift: 0.4 }.explain().seen;
-        assert!(seen.ends_with("the response time mean changed by +40.0 %"), "{seen}");
+        let thirds = Some([1.5e6, 800e3]);
+        let warning = Warning::NotSteady { figure: Figure::ResponseTime, drift: -0.4, thirds };
+        let seen = warning.explain().seen;
+        assert!(seen.ends_with("response time mean went from 1.50 ms to 800 us"), "{seen}");
+        // A record without both values.
+        let warning =
+            Warning::NotSteady { figure: Figure::AchievedRate, drift: -1.414, thirds: None };
+        let seen = warning.explain().seen;
+        assert!(seen.ends_with("falls by an amount equal to 141.4 % of the mean"), "{seen}");
     }
 
     #[test]

@@ -155,7 +155,7 @@ fn near<'a>(of: &'a Near, all: &Expectation) -> NearJson<'a> {
     let transfer = all.configuration.transfer_bytes;
     let measured = all.measured.as_ref();
     let beside = measured.and_then(|one| of.beside(one.ops_per_s, transfer));
-    let share = measured.and_then(|one| of.of_published(one.ops_per_s, transfer));
+    let rates = measured.and_then(|one| of.rates(one.ops_per_s, transfer));
     NearJson {
         id: &figure.id,
         value: exported(value),
@@ -179,7 +179,7 @@ fn near<'a>(of: &'a Near, all: &Expectation) -> NearJson<'a> {
             .map(|step| StepJson { what: step.what, factor: exported(step.factor) })
             .collect(),
         here_ops_per_s: of.here_ops_per_s.map(exported),
-        measured_of_published: share.map(exported),
+        measured_of_published: rates.map(|rates| exported(rates.ratio())),
         explained: beside.map(|beside| exported(beside.explained)),
         unexplained: beside.map(|beside| exported(beside.unexplained)),
         contradicts: &figure.contradicts,

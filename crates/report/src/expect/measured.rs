@@ -1,10 +1,11 @@
 //! A measurement beside a published figure, in words: the share that is reached, what explains the
 //! difference, and what is left.
 
-use predict::expect::{Beside, Near, Step};
+use predict::expect::{Beside, Near, Rates, Step};
+use units::{Bytes, part_of};
 
 use super::{Expectation, Measured, published};
-use crate::number::percent;
+use crate::number::mib;
 use crate::predict::whole;
 use crate::verdict::headline;
 
@@ -24,22 +25,28 @@ pub(super) fn paragraphs(of: &Expectation, measured: &Measured) -> Vec<String> {
     all
 }
 
-/// The share of the nearest figure that is reached.
+/// How much of the nearest figure is reached, in its own unit.
 fn reached(of: &Expectation, measured: &Measured) -> String {
     let rate = whole(measured.ops_per_s);
     let transfer = of.configuration.transfer_bytes;
-    let by_model = nearest(of, measured).map(|(near, beside)| (near, beside.of_published));
-    let alone = || {
-        let share = |near: &Near| near.of_published(measured.ops_per_s, transfer);
-        of.near.iter().find_map(|near| Some((near, share(near)?)))
-    };
-    match by_model.or_else(alone) {
-        Some((near, share)) => format!(
-            "Measured: {rate} ops/s. You reach {} of the published figure {} ({}).",
-            percent(share),
-            near.figure.id,
-            published(&near.figure)
-        ),
+    let by_model = nearest(of, measured).map(|(near, _)| near);
+    let compared = |near| Some((near, Near::rates(near, measured.ops_per_s, transfer)?));
+    match by_model.and_then(compared).or_else(|| of.near.iter().find_map(compared)) {
+        Some((near, rates)) => {
+            let here = match rates {
+                Rates::Operations { .. } => format!("{rate} ops/s"),
+                Rates::Bytes { here, .. } => {
+                    let size = Bytes::new(transfer);
+                    format!("{} MiB/s ({rate} ops/s of {size})", mib(here.get()))
+                }
+            };
+            format!(
+                "Measured: {here}. You reach {} the published figure {} ({}).",
+                part_of(rates.ratio()),
+                near.figure.id,
+                published(&near.figure)
+            )
+        }
         None => format!("Measured: {rate} ops/s. No published rate is near."),
     }
 }
@@ -56,30 +63,26 @@ fn explained(of: &Expectation, near: &Near, beside: Beside) -> String {
     let expected = of.curve.as_ref().and_then(|curve| curve.asked.as_ref());
     let is_few = (beside.unexplained - 1.0).abs() < FEW;
     let is_near = expected.is_some_and(|point| beside.is_within(point.ops_per_s)) || is_few;
-    let left = percent(beside.unexplained);
-    let mut words = if near.steps.is_empty() {
-        let verdict = match is_near {
-            true => "no further from it than the model may be off",
-            false if beside.unexplained < 1.0 => "the model does not explain what is missing",
-            false => "the model does not explain that it is more",
-        };
-        format!(
-            "Nothing differs that the model would feel, so it expects the figure itself. {left} \
-             of it was measured: {verdict}."
-        )
-    } else {
-        let verdict = match is_near {
-            true => "no further from it than the model may be off",
-            false if beside.unexplained < 1.0 => "what is missing is explained by none of them",
-            false => "more than they explain",
-        };
-        format!(
-            "The difference is explained, by the model, by {}: together {} of the figure. Of that, \
-             {left} was measured: {verdict}.",
-            steps(&near.steps),
-            percent(beside.explained)
-        )
+    let verdict = match is_near {
+        true => "no further from it than the model may be off",
+        false if beside.unexplained < 1.0 => "the model does not explain the rest",
+        false => "the model does not explain that it is more",
     };
+    let predicted = match near.steps.is_empty() {
+        true => {
+            "Nothing differs that the model weighs, so it predicts the published figure.".into()
+        }
+        false => format!(
+            "The difference is explained, by the model, by {}: together they predict {} the \
+             published figure.",
+            steps(&near.steps),
+            part_of(beside.explained)
+        ),
+    };
+    let mut words = format!(
+        "{predicted} You measured {} that prediction: {verdict}.",
+        part_of(beside.unexplained)
+    );
     let unweighed = near.differences.iter().filter(|difference| !difference.is_modelled());
     let unweighed: Vec<&str> = unweighed.map(|difference| difference.words.as_str()).collect();
     if !unweighed.is_empty() {

@@ -11,7 +11,7 @@ use cloud::reason::Reason;
 use predict::Curve;
 use predict::expect::{Configuration, Near};
 use predict::validation::what;
-use units::Bytes;
+use units::{Bytes, Nanos};
 
 use crate::document::{Block, Column, Section, Table};
 use crate::number::{NONE, mib, percent};
@@ -155,8 +155,8 @@ fn table(of: &Expectation) -> Table {
     let row = |near: &Near| {
         let mut cells = vec![near.figure.id.clone(), published(&near.figure)];
         if let Some(measured) = &of.measured {
-            let share = near.of_published(measured.ops_per_s, size);
-            cells.push(share.map_or_else(none, percent));
+            let rates = near.rates(measured.ops_per_s, size);
+            cells.push(rates.map_or_else(none, |rates| percent(rates.ratio())));
         }
         cells.push(near.here_ops_per_s.map_or_else(none, whole));
         cells.push(match &of.measured {
@@ -193,7 +193,7 @@ pub(crate) fn published(figure: &Figure) -> String {
     match figure.value {
         Value::OpsPerSec(rate) => format!("{} ops/s", whole(rate)),
         Value::BytesPerSec(rate) => format!("{} MiB/s", mib(rate)),
-        Value::Seconds(s) => format!("{} ms", whole(s * 1e3)),
+        Value::Seconds(s) => Nanos(s * 1e9).to_string(),
     }
 }
 

@@ -7,16 +7,15 @@ use analysis::curve::knee::{Knee, KneeMethod, Knees, Origin};
 use analysis::curve::sample::Load;
 use analysis::curve::{Curve, Missing};
 use analysis::fit::{Fit, Fits, FittedParameter, RMS_MAX};
+use units::Nanos;
 
 use crate::document::{Block, Section};
-use crate::number::{ms, percent, plain, us};
+use crate::number::{percent, plain};
 
 /// Fewer points are no curve.
 const POINTS_MIN: usize = 2;
 /// More curves than this are counted, not listed; JSON and the CSV of curves have them all.
 const CURVES_MAX: usize = 24;
-/// Shorter times are printed in microseconds.
-const MS_FROM_NS: f64 = 1e6;
 
 /// The section; nothing where no load was raised.
 pub(super) fn section(findings: &Findings) -> Option<Section> {
@@ -64,11 +63,6 @@ fn missing(what: &str, why: &Missing) -> String {
     format!("{what}: none, {}", why.in_words())
 }
 
-/// Nanoseconds in the unit that gives few digits.
-fn time(ns: f64) -> String {
-    if ns < MS_FROM_NS { format!("{} us", us(ns)) } else { format!("{} ms", ms(ns)) }
-}
-
 /// `queue depth 16`
 fn place(curve: &Curve, point: usize) -> String {
     let label = &curve.points[point].label;
@@ -80,13 +74,13 @@ fn floor(floor: &Floor) -> String {
         return format!(
             "latency floor: not measured; at queue depth 1 throughput is already at a limit, and \
              {} is that limit's pace",
-            time(floor.service_mean_ns.value)
+            Nanos(floor.service_mean_ns.value)
         );
     }
     let mut words =
-        format!("latency floor: {} mean service time", time(floor.service_mean_ns.value));
+        format!("latency floor: {} mean service time", Nanos(floor.service_mean_ns.value));
     if let Some(p50) = floor.service_p50_ns {
-        words.push_str(&format!(" (median {})", time(p50 as f64)));
+        words.push_str(&format!(" (median {})", Nanos(p50 as f64)));
     }
     words.push_str(" at queue depth 1 of one worker");
     match floor.connections {
@@ -117,7 +111,7 @@ fn knees(curve: &Curve, knees: &Knees) -> Vec<String> {
         Load::Open => "ops/s offered",
         Load::Closed | Load::NotRaised => "outstanding",
     };
-    let objective = knees.objective.map(|one| (one.origin, time(one.response_s * 1e9)));
+    let objective = knees.objective.map(|one| (one.origin, Nanos(one.response_s * 1e9)));
     let each = knees.each().into_iter().filter_map(|(method, found)| {
         let name = match method {
             KneeMethod::Power => "largest rate per response time".to_owned(),
@@ -198,8 +192,8 @@ fn misses(curve: &Curve, fit: &Fit) -> String {
 fn parameter(parameter: &FittedParameter) -> String {
     let FittedParameter { value, low, high, .. } = *parameter;
     let (name, print): (&str, fn(f64) -> String) = match parameter.name {
-        "delay_s" => ("delay", |s| time(s * 1e9)),
-        "alone_s" => ("alone", |s| time(s * 1e9)),
+        "delay_s" => ("delay", |s| Nanos(s * 1e9).to_string()),
+        "alone_s" => ("alone", |s| Nanos(s * 1e9).to_string()),
         "capacity_ops_per_s" => ("capacity", |rate| format!("{} ops/s", plain(rate))),
         "gamma_ops_per_s" => ("gamma", |rate| format!("{} ops/s", plain(rate))),
         "servers" => ("servers", |servers| format!("{servers:.0}")),

@@ -7,11 +7,12 @@ use analysis::curve::plateau::State;
 use analysis::curve::sample::Load;
 use analysis::summary::{Bend, CurveSummary};
 use analysis::verdict::{Answer, Verdict};
+use units::Nanos;
 
 use super::bottleneck;
 use crate::charts::method_in_words;
 use crate::document::{Block, Section};
-use crate::number::{half_width, mib, ms, percent, plain};
+use crate::number::{half_width, mib, percent, plain};
 use crate::verdict;
 
 /// More names than this are counted, not listed.
@@ -95,13 +96,13 @@ fn highest(findings: &Findings, one: &CurveSummary) -> Option<String> {
     }
     words.push_str(&format!(", at {} {}", curve.axis, point.label));
     if let Some(mean) = one.response_mean_ns {
-        words.push_str(&format!(", with a mean response time of {} ms", ms(mean.value)));
+        words.push_str(&format!(", with a mean response time of {}", Nanos(mean.value)));
     }
     words.push('.');
     if let Ok(floor) = &curve.floor {
         match floor.latency_ns() {
             Some(latency) => {
-                words.push_str(&format!(" Latency at queue depth 1: {} ms.", ms(latency.value)));
+                words.push_str(&format!(" Latency at queue depth 1: {}.", Nanos(latency.value)));
             }
             None => words.push_str(
                 " Throughput is at a limit from queue depth 1 on, so the latency of an unloaded \

@@ -106,7 +106,7 @@ fn only_warnings_that_concern_the_answer_are_told() {
     // Every run is said to be everything at once.
     for run in &mut record.runs {
         run.warnings = vec![
-            Warning::NotSteady { figure: Figure::AchievedRate, drift: 0.2 },
+            Warning::NotSteady { figure: Figure::AchievedRate, drift: 0.2, thirds: None },
             Warning::RoundsDiffer { figure: Figure::ResponseTime, excursion: 0.3, slope: 0.2 },
             Warning::FewSamplesForPercentile { percentile: 99.0, samples_above: 2 },
             Warning::HostNoisy { steal: 0.05 },

@@ -149,12 +149,12 @@ fn any_number() -> impl Strategy<Value = f64> {
 
 fn any_warning() -> impl Strategy<Value = Warning> {
     let errors = vec(any::<(String, String, u64)>(), 0..4);
-    let parts = (0..23u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
+    let parts = (0..24u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
     (parts, any::<String>()).prop_map(|((which, a, b, c, d, errors), text)| match which {
         0 => Warning::GeneratorBusy { busy: a },
         1 => Warning::ScheduleDelayHigh { delay_mean_ns: a, service_mean_ns: b },
         2 => Warning::Overloaded { offered_rate: a, achieved_rate: b, backlog: c },
-        3 => Warning::NotSteady { figure: Figure::AchievedRate, drift: a },
+        3 => Warning::NotSteady { figure: Figure::AchievedRate, drift: a, thirds: None },
         4 => Warning::WindowTooShort { intervals: c as u32 },
         5 => Warning::FewSamplesForPercentile { percentile: a, samples_above: c },
         6 => Warning::LittleMismatch { outstanding_mean: a, expected: b },
@@ -165,7 +165,11 @@ fn any_warning() -> impl Strategy<Value = Warning> {
         }
         10 => Warning::HostNoisy { steal: a },
         11 => Warning::EndedEarly { reason: text },
-        12 => Warning::NotSteady { figure: Figure::ResponseTime, drift: a },
+        12 => Warning::NotSteady { figure: Figure::ResponseTime, drift: a, thirds: None },
+        22 => {
+            let thirds = Some([b, a]);
+            Warning::NotSteady { figure: Figure::ResponseTime, drift: a, thirds }
+        }
         14 => Warning::ConnectionsUneven { least: a, most: b, spread: a },
         15 => Warning::ConnectionReestablished { connections: c, reconnects: d, replays: c },
         13 => Warning::ProcessorsBusy { used: a, processors: c as u32 },
@@ -354,7 +358,8 @@ fn a_run_that_could_not_be_done_is_refused() {
 fn a_drift_stored_before_figures_had_names_is_the_achieved_rates() {
     let mut payload = vec![0, 3];
     put_f64(&mut payload, 0.25);
-    let warning = Warning::NotSteady { figure: Figure::AchievedRate, drift: 0.25 };
+    let figure = Figure::AchievedRate;
+    let warning = Warning::NotSteady { figure, drift: 0.25, thirds: None };
     let frame = Frame::Warning { run_index: None, warning };
     assert_eq!(Frame::decode(WARNING, &payload), Ok(frame));
 }

@@ -23,7 +23,13 @@ pub(crate) fn encode_warning(run_index: Option<u32>, warning: &Warning, out: &mu
             put_f64(out, *achieved_rate);
             put_u64(out, *backlog);
         }
-        Warning::NotSteady { figure, drift } => {
+        Warning::NotSteady { figure, drift, thirds: Some(thirds) } => {
+            out.push(23);
+            put_figure(*figure, out);
+            put_f64(out, *drift);
+            thirds.iter().for_each(|third| put_f64(out, *third));
+        }
+        Warning::NotSteady { figure, drift, thirds: None } => {
             // A record of before the second figure was judged has the first one's tag.
             out.push(match figure {
                 Figure::AchievedRate => 3,
@@ -166,7 +172,9 @@ pub(super) fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malform
             achieved_rate: cursor.f64()?,
             backlog: cursor.u64()?,
         },
-        3 => Warning::NotSteady { figure: Figure::AchievedRate, drift: cursor.f64()? },
+        3 => {
+            Warning::NotSteady { figure: Figure::AchievedRate, drift: cursor.f64()?, thirds: None }
+        }
         4 => Warning::WindowTooShort { intervals: cursor.u32()? },
         5 => Warning::FewSamplesForPercentile {
             percentile: cursor.f64()?,
@@ -189,7 +197,9 @@ pub(super) fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malform
         10 => Warning::HostNoisy { steal: cursor.f64()? },
         11 => Warning::EndedEarly { reason: cursor.text()? },
         12 => Warning::NotStorage { filesystem: cursor.text()? },
-        13 => Warning::NotSteady { figure: Figure::ResponseTime, drift: cursor.f64()? },
+        13 => {
+            Warning::NotSteady { figure: Figure::ResponseTime, drift: cursor.f64()?, thirds: None }
+        }
         14 => Warning::ProcessorsBusy { used: cursor.f64()?, processors: cursor.u32()? },
         15 => Warning::ConnectionsUneven {
             least: cursor.f64()?,
@@ -241,6 +251,11 @@ pub(super) fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malform
             },
             counted_bytes: cursor.u64()?,
             wire_bytes: cursor.u64()?,
+        },
+        23 => Warning::NotSteady {
+            figure: decode_figure(cursor)?,
+            drift: cursor.f64()?,
+            thirds: Some([cursor.f64()?, cursor.f64()?]),
         },
         _ => return Err(Malformed("its warning is not one that this fourcorners knows")),
     })
