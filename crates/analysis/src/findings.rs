@@ -29,6 +29,8 @@ pub struct Findings {
     pub name: String,
     /// Where the experiment came from: a file's path, or `profile:four-corners`.
     pub source: String,
+    /// What the user laid over the experiment on the command line, as `KEY=VALUE`.
+    pub overrides: Vec<String>,
     /// What was sent operations, in words.
     pub target: String,
     /// SHA-256 of the plan's stored form.
@@ -125,6 +127,7 @@ pub fn analyze(record: &ExperimentRecord) -> Findings {
         id: record.id.clone(),
         name: record.plan.name.clone(),
         source: record.plan.source.clone(),
+        overrides: record.plan.overrides.clone(),
         target: record.plan.target.in_words(),
         plan_hash: record.plan_hash.clone(),
         engine: engine_name(record.engine.engine),

@@ -129,6 +129,7 @@ fn plan_written(
     };
     let mut plan =
         resolve::resolve(&experiment, &written.name, target, &options).map_err(mistakes)?;
+    plan.overrides = users(&overrides, &written);
     let needed = plan.bytes_needed().get();
     if let TargetSpec::Emulated { volume, .. } = &mut plan.target {
         emulated::give_memory(volume, needed, host::facts::memory_bytes(&Root::of_this_host()))?;
@@ -217,6 +218,12 @@ fn overrides(
         all.push(Override::option("--buffered", "direct", "false"));
     }
     Ok(all)
+}
+
+/// What the user laid over the experiment: not what the command itself did.
+fn users(overrides: &[Override], written: &Written) -> Vec<String> {
+    let is_ours = |one: &&Override| written.laid_over.iter().any(|laid| laid.flag == one.flag);
+    overrides.iter().filter(|one| !is_ours(one)).map(Override::assignment).collect()
 }
 
 /// Phases that let all load points share the time of a quick run, each measured once.

@@ -21,6 +21,9 @@ use crate::terminal::wrapped;
 pub(crate) fn plan_text(plan: &Plan, space: &str, processors: usize) -> String {
     let mut out = String::new();
     head(&mut out, "experiment", &format!("{} ({})", plan.name, plan.source));
+    if !plan.overrides.is_empty() {
+        head(&mut out, "overrides", &plan.overrides.join(", "));
+    }
     head(&mut out, "target", &target_words(&plan.target));
     head(&mut out, "engine", engine_words(plan));
     let seed = format!("{}, data of files {}", plan.seed, plan.data_seed);

@@ -12,7 +12,7 @@ use crate::number::date;
 use crate::pictures::Picture;
 use crate::record::Record;
 use crate::rows::{self, TimeUnit};
-use crate::text::sightings_by_words;
+use crate::text::{overrides, sightings_by_words};
 use crate::{emulated, method, sections};
 
 /// The report of one record, without pictures.
@@ -68,6 +68,9 @@ fn record(record: Record<'_>, pictures: &[Picture], place: usize, out: &mut Stri
         date(findings.started_unix_ms),
         findings.id,
     ));
+    if let Some(words) = overrides(findings) {
+        out.push_str(&format!("{}\n\n", escaped(&words)));
+    }
     for note in &findings.notes {
         out.push_str(&format!("> {}\n\n", marked_up(note)));
     }

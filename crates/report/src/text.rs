@@ -33,6 +33,10 @@ pub fn summary<'a>(record: impl Into<Record<'a>>, width: usize) -> String {
     if blocks.is_empty() {
         out.push_str("No run was begun, so there are no results.\n");
     }
+    if let Some(words) = overrides(findings) {
+        out.push('\n');
+        wrap(&words, "", "  ", width, &mut out);
+    }
     table(&blocks, width, &mut out);
     let too_few = cells_of(&blocks).iter().flatten().flatten().any(|cell| cell == TOO_FEW);
     if too_few {
@@ -61,6 +65,12 @@ pub fn summary<'a>(record: impl Into<Record<'a>>, width: usize) -> String {
         }
     }
     out
+}
+
+/// What the user laid over the experiment, for the head of every output.
+pub(crate) fn overrides(findings: &Findings) -> Option<String> {
+    let given = &findings.overrides;
+    (!given.is_empty()).then(|| format!("Overrides of {}: {}", findings.source, given.join(", ")))
 }
 
 /// The cells of each row of each block.

@@ -64,6 +64,7 @@ fn plan(runs: Vec<Run>) -> Plan {
     Plan {
         name: "scripted".to_owned(),
         source: "test".to_owned(),
+        overrides: Vec::new(),
         target: TargetSpec::Null,
         engine: EngineChoice::Auto,
         pin: false,

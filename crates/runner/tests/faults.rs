@@ -57,6 +57,7 @@ fn plan(engine: EngineChoice, read_permille: u16) -> Plan {
     Plan {
         name: "faults".to_owned(),
         source: "test".to_owned(),
+        overrides: Vec::new(),
         target: TargetSpec::Null,
         engine,
         pin: false,

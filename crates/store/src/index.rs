@@ -18,7 +18,7 @@ use crate::summary::{RunSummary, Stamp, Summary};
 
 /// Version of the tables, in SQLite's `user_version`. An index of another version, older or newer,
 /// is thrown away and rebuilt.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 /// How long to wait for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -27,6 +27,7 @@ CREATE TABLE record (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
     source TEXT NOT NULL,
+    overrides TEXT NOT NULL, -- one KEY=VALUE on each line
     target TEXT NOT NULL,
     plan_hash TEXT NOT NULL,
     started_unix_ms INTEGER NOT NULL,
@@ -147,11 +148,12 @@ impl Index {
         let stamp = summary.stamp;
         change.execute(
             "INSERT OR REPLACE INTO record VALUES
-             (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)",
+             (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)",
             params![
                 id,
                 summary.name,
                 summary.source,
+                summary.overrides.join("\n"),
                 summary.target,
                 summary.plan_hash,
                 summary.started_unix_ms as i64,
@@ -246,6 +248,7 @@ fn summary_of_row(row: &Row<'_>) -> rusqlite::Result<Summary> {
         },
         name: row.get("name")?,
         source: row.get("source")?,
+        overrides: row.get::<_, String>("overrides")?.lines().map(str::to_owned).collect(),
         target: row.get("target")?,
         plan_hash: row.get("plan_hash")?,
         started_unix_ms: row.get::<_, i64>("started_unix_ms")?.unsigned_abs(),

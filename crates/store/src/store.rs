@@ -35,6 +35,8 @@ pub struct Listed {
     pub name: String,
     /// What was sent operations, as the user gave it; empty where the manifest cannot be read.
     pub target: String,
+    /// What the user laid over the experiment on the command line, as `KEY=VALUE`.
+    pub overrides: Vec<String>,
     /// When it began, in milliseconds since 1970; 0 where the manifest cannot be read.
     pub started_unix_ms: u64,
     /// Runs that ended as planned.
@@ -347,6 +349,7 @@ fn listed(id: String, summary: &Summary, state: State) -> Listed {
         id,
         name: summary.name.clone(),
         target: summary.target.clone(),
+        overrides: summary.overrides.clone(),
         started_unix_ms: summary.started_unix_ms,
         runs_done: summary.runs_done(),
         runs_planned: summary.runs_planned,

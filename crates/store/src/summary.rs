@@ -25,6 +25,7 @@ pub(crate) struct Summary {
     pub(crate) stamp: Stamp,
     pub(crate) name: String,
     pub(crate) source: String,
+    pub(crate) overrides: Vec<String>,
     pub(crate) target: String,
     pub(crate) plan_hash: String,
     pub(crate) started_unix_ms: u64,
@@ -83,6 +84,7 @@ impl Summary {
         let has_search = manifest.plan.searches().next().is_some();
         self.name = manifest.plan.name;
         self.source = manifest.plan.source;
+        self.overrides = manifest.plan.overrides;
         self.plan_hash = manifest.plan_hash;
         self.started_unix_ms = manifest.started_unix_ms;
         let path = directory.join(JOURNAL);

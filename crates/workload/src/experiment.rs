@@ -61,8 +61,8 @@ pub struct StreamSettings {
 /// `[[variant]]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantSettings {
-    /// Its name.
-    pub name: String,
+    /// Its name, where it is given one; else it is called by what it does.
+    pub name: Option<String>,
     /// The one stream it changes; every stream if `None`.
     pub stream: Option<String>,
     /// What is written in it, in order.
@@ -328,11 +328,8 @@ impl Walk<'_, '_> {
             let all = self.settings(table, &[Section::Variant, Section::Stream], "[[variant]]");
             let (own, settings): (Vec<Setting>, Vec<Setting>) =
                 all.into_iter().partition(|setting| setting.key.section == Section::Variant);
-            if !own.iter().any(|setting| setting.key.name == "name") {
-                self.missing(&place, Section::Variant, "name", "a variant");
-            }
             variants.push(VariantSettings {
-                name: text_of(&own, "name").unwrap_or_default(),
+                name: text_of(&own, "name"),
                 stream: text_of(&own, "stream"),
                 settings,
                 place: own
@@ -348,13 +345,10 @@ impl Walk<'_, '_> {
     fn check_variants(&mut self, experiment: &Experiment) {
         for (at, variant) in experiment.variants.iter().enumerate() {
             let earlier = &experiment.variants[..at];
-            if !variant.name.is_empty() && earlier.iter().any(|other| other.name == variant.name) {
-                self.problems.push(
-                    variant
-                        .place
-                        .diagnostic("two variants with the same name", "names that differ")
-                        .with_found(format!("`{}`", variant.name)),
-                );
+            if let Some(name) = &variant.name
+                && earlier.iter().any(|other| other.name == variant.name)
+            {
+                self.problems.push(same_name(&variant.place, name));
             }
             let Some(wanted) = &variant.stream else { continue };
             let names = || experiment.streams.iter().map(|stream| stream.name.as_str());
@@ -426,6 +420,13 @@ impl Walk<'_, '_> {
         let Some(key) = keys::key(section, name) else { return };
         self.problems.push(missing_key(place, key, of));
     }
+}
+
+/// Two variants cannot be told apart.
+pub(crate) fn same_name(place: &Place, name: &str) -> Diagnostic {
+    place
+        .diagnostic("two variants with the same name", "names that differ")
+        .with_found(format!("`{name}`"))
 }
 
 /// `key` must be written and is not.

@@ -265,7 +265,8 @@ pub const KEYS: &[Key] = &[
               queue depth of the stream, until more brings no more; then depths between, where \
               the curve bends. `offered-rate`: the open curve, Poisson arrivals at shares of the \
               largest rate that a ladder of queue depths finds, which is not refined. `curve`: \
-              both curves. There is one stream then, and it is `closed`.",
+              both curves. There is one stream then, and it is `closed`. Several queue depths on \
+              the command line (`--set queue_depth=1,8,64`) take the place of `queue-depth`.",
         example: "\"curve\"",
     },
     Key {
@@ -482,10 +483,12 @@ pub const KEYS: &[Key] = &[
         name: "name",
         section: Variant,
         kind: Kind::Text,
-        presence: Required,
+        presence: Absent("what it does: `random read 8 KiB`"),
         sweep: false,
-        doc: "What the variant is called in tables and reports.",
-        example: "\"random read 8 KiB\"",
+        doc: "What the variant is called in tables and reports. Where the command line changes what \
+              the operations are, or a key of the variant, what is really done is added to the \
+              name.",
+        example: "\"order entry\"",
     },
     Key {
         name: "stream",

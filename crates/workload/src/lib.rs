@@ -17,6 +17,7 @@ pub mod data;
 pub mod diagnostic;
 pub mod experiment;
 pub mod keys;
+mod label;
 pub mod mix;
 pub mod op;
 pub mod outcome;

@@ -11,6 +11,7 @@ use crate::diagnostic::{Diagnostic, Source, did_you_mean};
 use crate::experiment::{Experiment, Setting, StreamOverride, unknown_key};
 use crate::keys::{self, Key, Kind, Section};
 use crate::reader::Reader;
+use crate::value::Value;
 
 /// A setting from the command line, and the option that carried it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,14 @@ impl Override {
     pub fn option(flag: &str, key: &str, text: &str) -> Override {
         Override { flag: flag.to_owned(), key: Some(key.to_owned()), text: text.to_owned() }
     }
+
+    /// `KEY=VALUE`, whichever option carried it.
+    pub fn assignment(&self) -> String {
+        match &self.key {
+            Some(key) => format!("{key}={}", self.text),
+            None => self.text.clone(),
+        }
+    }
 }
 
 const FORM: &str = "KEY=VALUE[,VALUE…], STREAM.KEY=VALUE, run.KEY=VALUE or search.KEY=VALUE";
@@ -43,6 +52,29 @@ pub(crate) fn apply(
     overrides: &[Override],
     problems: &mut Vec<Diagnostic>,
 ) {
+    let search_in_file = experiment.search.clone();
+    lay(experiment, overrides, problems);
+    // Listed queue depths are what a ladder would choose, unless a ladder is asked for as well.
+    if experiment.search == search_in_file && is_ladder(&search_in_file) && lists_depths(experiment)
+    {
+        experiment.search.clear();
+    }
+}
+
+/// Whether a search does nothing but choose queue depths.
+fn is_ladder(search: &[Setting]) -> bool {
+    let method = search.iter().find(|setting| setting.key.name == "method");
+    let choices = method.map_or(&[][..], |method| &method.choices);
+    matches!(choices, [one] if matches!(&one.value, Value::Text(word) if word == "queue-depth"))
+}
+
+/// Whether the command line has several queue depths.
+fn lists_depths(experiment: &Experiment) -> bool {
+    let mut settings = experiment.overrides.iter().map(|one| &one.setting);
+    settings.any(|setting| setting.key.name == "queue_depth" && setting.choices.len() > 1)
+}
+
+fn lay(experiment: &mut Experiment, overrides: &[Override], problems: &mut Vec<Diagnostic>) {
     for one in overrides {
         let source = Source::option(&one.flag, &one.text);
         let Some(place) = destination(experiment, one, &source, problems) else { continue };

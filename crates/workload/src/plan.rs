@@ -19,6 +19,10 @@ pub struct Plan {
     pub name: String,
     /// Where the experiment came from: a file's path as given, or `profile:four-corners`.
     pub source: String,
+    /// What the user laid over the experiment on the command line, as `KEY=VALUE` in the order
+    /// given; filled in by the command, to be shown. The steps have it resolved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<String>,
     /// What is sent operations.
     pub target: TargetSpec,
     /// How operations are sent; `auto` is settled by a probe before the first run and stored with
@@ -172,8 +176,8 @@ pub enum Step {
 pub struct Run {
     /// Its place in the plan's order, from 0.
     pub index: u32,
-    /// The variant's name, for example `random read 8 KiB`; the experiment's name where it has no
-    /// variants.
+    /// The variant's name, made of what is run unless the user gave one: `random read 8 KiB`; the
+    /// experiment's name where it has no variants.
     pub variant: String,
     /// The values that this load point differs by, as (`stream.key` or `key`, value as a user would
     /// write it). Equal for all repeats of a load point; empty where nothing is swept.

@@ -15,8 +15,12 @@ use toml::de::DeValue;
 
 use crate::combination::{self, StreamAt};
 use crate::diagnostic::{Diagnostic, Place, Source};
-use crate::experiment::{Experiment, Setting, VariantSettings, in_order, missing_key};
+use crate::experiment::{
+    Experiment, Setting, StreamOverride, StreamSettings, VariantSettings, in_order, missing_key,
+    same_name,
+};
 use crate::keys::{self, Presence, Section};
+use crate::label::Labelled;
 use crate::plan::{EngineChoice, Phases, Plan, Run, Step, Stream, TargetSpec};
 use crate::random;
 use crate::reader::Reader;
@@ -80,6 +84,7 @@ pub fn resolve(
     Ok(Plan {
         name: experiment.name.clone(),
         source: source.to_owned(),
+        overrides: Vec::new(),
         target,
         engine: options.engine,
         pin: options.pin,
@@ -183,6 +188,7 @@ fn order(points: usize, repeats: u32, randomised: bool, seed: u64) -> Vec<(usize
 }
 
 /// One load point: a run without its place, repeat and seed.
+#[derive(Clone, PartialEq)]
 struct LoadPoint {
     variant: String,
     parameters: Vec<(String, String)>,
@@ -318,9 +324,58 @@ fn load_points(
     let mut points = Vec::new();
     let given = Given { run: &run, target, searching: searching.as_ref() };
     for variant in &variants {
+        let before = points.len();
         variant.load_points(&given, &mut points, problems);
+        drop_known(&mut points, before, variant, problems);
     }
     points
+}
+
+/// Drops the load points after `before` that an earlier variant has too, because the command line
+/// made the variants equal. Those that differ in all but their names are a mistake.
+fn drop_known(
+    points: &mut Vec<LoadPoint>,
+    before: usize,
+    variant: &Variant<'_>,
+    problems: &mut Vec<Diagnostic>,
+) {
+    let new = points.split_off(before);
+    let namesakes: Vec<LoadPoint> =
+        points.iter().filter(|point| point.variant == variant.name).cloned().collect();
+    for point in new {
+        match namesakes.iter().find(|known| known.parameters == point.parameters) {
+            None => points.push(point),
+            Some(known) if *known == point => {}
+            Some(_) => {
+                let place = variant.settings.map_or(&variant.experiment.place, |one| &one.place);
+                let wrong = same_name(place, &point.variant);
+                if !problems.contains(&wrong) {
+                    problems.push(wrong);
+                }
+            }
+        }
+    }
+}
+
+/// The settings of each stream of a variant, with `overrides` on top.
+fn stream_layers<'e>(
+    experiment: &'e Experiment,
+    variant: Option<&'e VariantSettings>,
+    overrides: &'e [StreamOverride],
+) -> Vec<Layer<'e>> {
+    let of_stream = |stream: &'e StreamSettings| {
+        let mut layer = Layer::over(&[&stream.settings], Section::Stream);
+        let names_it =
+            |only: &Option<String>| only.as_ref().is_none_or(|name| *name == stream.name);
+        if let Some(variant) = variant.filter(|variant| names_it(&variant.stream)) {
+            variant.settings.iter().for_each(|setting| layer.put(setting));
+        }
+        for one in overrides.iter().filter(|one| names_it(&one.stream)) {
+            layer.put(&one.setting);
+        }
+        layer
+    };
+    experiment.streams.iter().map(of_stream).collect()
 }
 
 /// What holds for all load points.
@@ -341,24 +396,15 @@ struct Variant<'e> {
 
 impl<'e> Variant<'e> {
     fn of(experiment: &'e Experiment, variant: Option<&'e VariantSettings>) -> Variant<'e> {
-        let layers = experiment.streams.iter().map(|stream| {
-            let mut layer = Layer::over(&[&stream.settings], Section::Stream);
-            let names_it =
-                |only: &Option<String>| only.as_ref().is_none_or(|name| *name == stream.name);
-            if let Some(variant) = variant.filter(|variant| names_it(&variant.stream)) {
-                variant.settings.iter().for_each(|setting| layer.put(setting));
+        let layers = stream_layers(experiment, variant, &experiment.overrides);
+        let name = match variant {
+            None => experiment.name.clone(),
+            Some(variant) => {
+                let written = stream_layers(experiment, Some(variant), &[]);
+                Labelled { experiment, variant, written: &written, layers: &layers }.name()
             }
-            for one in experiment.overrides.iter().filter(|one| names_it(&one.stream)) {
-                layer.put(&one.setting);
-            }
-            layer
-        });
-        Variant {
-            experiment,
-            settings: variant,
-            name: variant.map_or(&experiment.name, |variant| &variant.name).clone(),
-            layers: layers.collect(),
-        }
+        };
+        Variant { experiment, settings: variant, name, layers }
     }
 
     /// The settings with several values, in the order in which they were laid.

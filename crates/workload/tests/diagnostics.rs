@@ -92,7 +92,6 @@ stream = 'logs'
             x.toml:14:9: stream `log` lacks `queue_depth`, found nothing, allowed: a whole number from 1 to 4096 (for example queue_depth = [1, 4, 16])
             x.toml:15:8: wrong value for `read`, found `'130%'`, allowed: a share from 0 % to 100 %
             x.toml:16:10: wrong value for `direct`, found `'yes'`, allowed: true or false
-            x.toml:17:1: a variant lacks `name`, found nothing, allowed: text in quotes, up to 100 characters (for example name = "random read 8 KiB")
             x.toml:17:1: the variant names a stream that is not there, found `logs`, allowed: `db` or `log` (did you mean `log`?)
         "#]],
     );
@@ -167,12 +166,6 @@ fn sections_of_the_wrong_form_are_refused() {
         "[variant]\nname = 'v'\n",
         expect![[r#"
         x.toml:9:2: variants are a list of tables, found `variant`, allowed: one [[variant]] for each variant (with two brackets: [[variant]])
-    "#]],
-    );
-    check_stream(
-        "[[variant]]\nread = '1%'\n",
-        expect![[r#"
-        x.toml:9:1: a variant lacks `name`, found nothing, allowed: text in quotes, up to 100 characters (for example name = "random read 8 KiB")
     "#]],
     );
     check(

@@ -143,7 +143,7 @@ fn the_schema_refuses_what_the_parser_refuses() {
             "[stream.a]\narrival = ['closed', { poisson = '1k/s..4k/s step 1k/s' }]\n",
         ),
         ("[stream.'a b']\n", "[stream.a-b]\n"),
-        ("[[variant]]\nread = '1%'\n", "[[variant]]\nname = 'v'\nread = '1%'\n"),
+        ("[[variant]]\nname = 1\n", "[[variant]]\nread = '1%'\n"),
     ] {
         let check = |text: &str| {
             let mut value: serde_json::Value = toml::from_str(text).unwrap();

@@ -166,10 +166,131 @@ fn variants_lie_over_streams_and_the_command_line_over_variants() {
         })
         .collect();
     expect![[r#"
-        deep: [(7, 8192), (16, 4096)]
-        deep: [(7, 8192), (32, 4096)]
-        large: [(7, 65536), (1, 4096)]"#]]
+        deep: db.queue_depth=7: [(7, 8192), (16, 4096)]
+        deep: db.queue_depth=7: [(7, 8192), (32, 4096)]
+        large: queue_depth=7: [(7, 65536), (1, 4096)]"#]]
     .assert_eq(&shown.join("\n"));
+}
+
+const NAMED_VARIANTS: &str = "
+name = 'mixed'
+[stream.main]
+read = '70%'
+pattern = 'random'
+file_size = '1GiB'
+queue_depth = 4
+[[variant]]
+name = 'order entry'
+transfer_size = '8k'
+[[variant]]
+name = 'random 70% read 64 KiB'
+transfer_size = '64k'
+[[variant]]
+name = 'two files'
+transfer_size = '8k'
+files = 2
+[[variant]]
+transfer_size = '16k'
+area = '1MiB'
+";
+
+#[test]
+fn a_variant_keeps_its_name_until_the_command_line_changes_what_it_was_given_for() {
+    let unchanged = expect![[r#"
+        order entry #0
+        random 70% read 64 KiB #0
+        two files #0
+        random 70% read 16 KiB, area=1MiB #0
+    "#]];
+    let settings = ["queue_depth=8", "run.measure=5s", "read=70%"];
+    unchanged.assert_eq(&load_points(&plan_with(NAMED_VARIANTS, &[])));
+    unchanged.assert_eq(&load_points(&plan_with(NAMED_VARIANTS, &settings)));
+    check(
+        NAMED_VARIANTS,
+        &["transfer_size=4k"],
+        expect![[r#"
+        order entry: random 70% read 4 KiB #0
+        random 70% read 4 KiB #0
+        two files: random 70% read 4 KiB #0
+        random 70% read 4 KiB, area=1MiB #0
+    "#]],
+    );
+    check(
+        NAMED_VARIANTS,
+        &["main.files=3", "pattern=sequential"],
+        expect![[r#"
+        order entry: sequential 70% read 8 KiB #0
+        sequential 70% read 64 KiB #0
+        two files: sequential 70% read 8 KiB, files=3 #0
+        sequential 70% read 16 KiB, area=1MiB #0
+    "#]],
+    );
+    check(
+        NAMED_VARIANTS,
+        &["transfer_size=4k,8k", "read=0%"],
+        expect![[r#"
+        order entry: random write, transfer_size=4KiB #0
+        order entry: random write, transfer_size=8KiB #0
+        random write, transfer_size=4KiB #0
+        random write, transfer_size=8KiB #0
+        two files: random write, transfer_size=4KiB #0
+        two files: random write, transfer_size=8KiB #0
+        random write, area=1MiB, transfer_size=4KiB #0
+        random write, area=1MiB, transfer_size=8KiB #0
+    "#]],
+    );
+}
+
+#[test]
+fn a_variant_without_a_name_names_every_stream_that_it_is_about() {
+    let text = format!(
+        "{TWO_STREAMS}
+        [[variant]]
+        queue_depth = 16
+        [[variant]]
+        stream = 'db'
+        transfer_size = '64k'
+        files = 4
+        "
+    );
+    check(
+        &text,
+        &[],
+        expect![[r#"
+        db: random 70% read 8 KiB + log: sequential write 4 KiB, queue_depth=16 #0
+        db: random 70% read 64 KiB, files=4 #0
+    "#]],
+    );
+    check(
+        &text,
+        &["db.transfer_size=4k", "log.queue_depth=8"],
+        expect![[r#"
+        db: random 70% read 4 KiB + log: sequential write 4 KiB, db.queue_depth=16, log.queue_depth=8 #0
+        db: random 70% read 4 KiB, files=4 #0
+    "#]],
+    );
+}
+
+#[test]
+fn variants_whose_names_are_equal_and_whose_operations_differ_are_refused() {
+    let text = "
+        name = 'same'
+        [stream.main]
+        read = '100%'
+        pattern = 'random'
+        file_size = '1GiB'
+        queue_depth = 4
+        [[variant]]
+        name = 'random read 8 KiB'
+        transfer_size = '8k'
+        files = 2
+        [[variant]]
+        transfer_size = '8k'
+        ";
+    let problems = parse(text, "x.toml").unwrap_err();
+    assert_eq!(problems.len(), 1, "{problems:#?}");
+    assert_eq!(problems[0].message, "two variants with the same name");
+    assert_eq!(problems[0].found, "`random read 8 KiB`");
 }
 
 #[test]

@@ -204,6 +204,7 @@ pub fn experiment(mut runs: Vec<RunRecord>) -> ExperimentRecord {
         plan: Plan {
             name: "four corners".to_owned(),
             source: "profile:four-corners".to_owned(),
+            overrides: Vec::new(),
             target: TargetSpec::Directory { path: "/mnt/vol1".to_owned() },
             engine: EngineChoice::Auto,
             pin: false,

@@ -31,6 +31,7 @@ struct Row<'a> {
     id: &'a str,
     name: &'a str,
     target: &'a str,
+    overrides: &'a [String],
     started_unix_ms: u64,
     runs_done: u32,
     runs_planned: u32,
@@ -45,6 +46,7 @@ impl<'a> Row<'a> {
             id: &listed.id,
             name: &listed.name,
             target: &listed.target,
+            overrides: &listed.overrides,
             started_unix_ms: listed.started_unix_ms,
             runs_done: listed.runs_done,
             runs_planned: listed.runs_planned,
@@ -75,6 +77,10 @@ fn table(listed: &[Listed]) -> String {
             format!("{}/{}", one.runs_done, one.runs_planned),
             one.target,
         ));
+        if !one.overrides.is_empty() {
+            let indent = id_width + 24;
+            out.push_str(&format!("{:indent$}with {}\n", "", one.overrides.join(", ")));
+        }
     }
     out
 }

@@ -18,7 +18,7 @@ use crate::expect::published::Detail;
 use crate::number::{NONE, date, mib, plain, us};
 use crate::record::Record;
 use crate::rows::{self, TimeUnit, load_point_name, percentile};
-use crate::text::sightings_by_words;
+use crate::text::{overrides, sightings_by_words};
 use crate::{connections, emulated, sections};
 
 /// Rows of results that a page carries.
@@ -88,6 +88,7 @@ pub(super) fn record(
         id => &findings.id,
         target => &findings.target,
         source => &findings.source,
+        overrides => overrides(findings),
         engine => findings.engine,
         engine_reason => marked_up(&findings.engine_reason),
         plan_hash => &findings.plan_hash,

@@ -224,6 +224,7 @@ impl Measured {
         let plan = Plan {
             name: "test".to_owned(),
             source: "test".to_owned(),
+            overrides: Vec::new(),
             target: TargetSpec::Null,
             engine: EngineChoice::NfsClient,
             pin: false,

@@ -113,6 +113,7 @@ fn with_steps(system: &System, steps: Vec<Step>) -> Plan {
     Plan {
         name: "examined".to_owned(),
         source: "examined".to_owned(),
+        overrides: Vec::new(),
         target: target(system),
         engine: EngineChoice::Auto,
         pin: false,

@@ -53,6 +53,7 @@ fn record_for(reach: Reach, model: &Model) -> ExperimentRecord {
     let plan = Plan {
         name: "tune".to_owned(),
         source: "tune".to_owned(),
+        overrides: Vec::new(),
         target: TargetSpec::Directory { path: "/simulated".to_owned() },
         engine: EngineChoice::Auto,
         pin: false,

@@ -19,6 +19,7 @@ pub(crate) fn plan(name: &str, runs: u32) -> Plan {
     Plan {
         name: name.to_owned(),
         source: "profile:sample".to_owned(),
+        overrides: Vec::new(),
         target: TargetSpec::Directory { path: "/mnt/vol1".to_owned() },
         engine: EngineChoice::Auto,
         pin: true,
