@@ -63,7 +63,10 @@ fn repeating(words: Vec<String>, target: Option<&str>) -> String {
 }
 
 /// The option that a word begins, and the value that stands in the same word.
-fn option_of<'c>(run: &'c clap::Command, word: &str) -> Option<(&'c Arg, Option<String>)> {
+pub(crate) fn option_of<'c>(
+    run: &'c clap::Command,
+    word: &str,
+) -> Option<(&'c Arg, Option<String>)> {
     let mut arguments = run.get_arguments();
     if let Some(long) = word.strip_prefix("--") {
         let (name, value) = match long.split_once('=') {
@@ -88,7 +91,7 @@ fn absolute(path: &str) -> String {
 }
 
 /// A word as a POSIX shell takes it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -19,6 +19,7 @@ mod exit;
 mod expect_args;
 mod experiment;
 mod explain;
+mod foreign_options;
 mod guard;
 mod host_state;
 mod interrupt;
@@ -47,11 +48,18 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::Arguments;
+use crate::args::{Arguments, ColorWhen};
+use crate::exit::Exit;
 use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
     guard::report_panics_as_our_bug();
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(message) = foreign_options::message(&words) {
+        Terminal::new(ColorWhen::Auto).error(&anyhow::Error::msg(message));
+        return ExitCode::from(Exit::BadInput as u8);
+    }
     let arguments = Arguments::parse();
     let terminal = Terminal::new(arguments.color);
     let exit = guard::run(|| commands::dispatch(arguments.command, &terminal), &terminal);

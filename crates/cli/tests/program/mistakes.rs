@@ -123,3 +123,21 @@ fn bad_input_ends_with_2_and_says_what_to_do() {
         assert!(ended.stderr.contains(said), "{arguments:?} says `{said}`:\n{}", ended.stderr);
     }
 }
+
+#[test]
+fn options_of_fio_are_translated_into_a_command_that_can_be_planned() {
+    let place = Place::new();
+    let arguments =
+        ["run", "target", "--bs", "4k", "--iodepth=32", "--rw", "randrw", "--rwmixread=70"];
+    let ended = place.run(&[&arguments[..], &["--size", "64m", "--runtime", "10"]].concat());
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("--bs 4k"), "{}", ended.stderr);
+    assert!(!place.store().exists(), "nothing was done");
+    let command =
+        ended.stderr.lines().find_map(|line| line.trim().strip_prefix("fourcorners run "));
+    let words = ["plan"].into_iter().chain(command.unwrap().split(' ')).collect::<Vec<_>>();
+    let planned = place.run(&words);
+    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+    assert!(planned.stdout.contains("1. random 70% read 4 KiB: 10s"), "{}", planned.stdout);
+    assert!(!planned.stdout.contains("2. "), "one load, as in fio: {}", planned.stdout);
+}
