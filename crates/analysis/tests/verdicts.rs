@@ -180,6 +180,23 @@ fn an_offered_rate_that_is_met_while_a_backlog_stands_is_no_proof_that_nothing_l
 }
 
 #[test]
+fn an_offered_rate_is_not_kept_where_operations_waited_long_to_be_sent_with_slots_idle() {
+    // The same waits of 37 s, but the target answers in 1 ms: 1 of 64 slots is in use on average.
+    let mut of = stream("data", 64);
+    of.arrival = Arrival::Constant { offered_rate: 1000.0 };
+    let second = || {
+        let mut second = reads(1000, 8192, 1_000_000);
+        second.kinds[0].response = records::kind(1000, 8192, 1_000_000, 37 * SECOND_NS).response;
+        second
+    };
+    let mut run = run("read", vec![of], 0, 6);
+    run.parameters = vec![("offered_rate".to_owned(), "1000/s".to_owned())];
+    let found = only(&experiment(vec![done(run, (0..6).map(|_| second()).collect())]));
+    let why = Gap::End(Inconclusive::BacklogStood(0));
+    assert_eq!(found.answer, Answer::NotEnoughData(why), "{found:#?}");
+}
+
+#[test]
 fn streams_of_which_some_are_closed_and_some_have_a_rate_are_not_judged_as_a_load() {
     // The tutorial's experiment: a database at queue depth 16 with a log at 500/s.
     let mut log = stream("log", 1);

@@ -39,7 +39,8 @@ const SAME_LEVEL: f64 = 0.01;
 const AT_LIMIT: f64 = 0.98;
 /// A rate at queue depth 1 that is this share of the plateau is set by the limit's pace.
 const AT_PACE: f64 = 0.90;
-/// A schedule delay above this multiple of the service time means that a backlog stands.
+/// A mean schedule delay above this multiple of the mean service time means that operations stood
+/// in a backlog, whether or not all slots were in use meanwhile.
 const BACKLOG_STANDS: f64 = 1.0;
 /// All slots are in use when this share of the queue depth is outstanding on average.
 const SLOTS_USED: f64 = 0.97;
@@ -74,7 +75,8 @@ pub enum Schedule {
     Kept,
     /// The backlog grew.
     NotKept,
-    /// The rate was met, but operations stood in a backlog all the time.
+    /// The rate was met on average, but operations waited longer to be sent than the target took
+    /// for them.
     BacklogStood,
     /// Not kept, because all slots of the queue depth were in use while operations did not wait in
     /// the target: the queue depth is too small for the offered rate.
@@ -134,7 +136,7 @@ pub enum Inconclusive {
     Doubling,
     /// The same load gave different rates at different times; its index in the curve.
     Stability(usize),
-    /// The offered rate was met while a backlog stood; its index in the curve.
+    /// The offered rate was met while operations stood in a backlog; its index in the curve.
     BacklogStood(usize),
     /// The queue depth did not allow the offered rate; its index in the curve.
     QueueDepth(usize),
@@ -423,7 +425,7 @@ pub fn schedule(
             true => Schedule::QueueDepthTooSmall,
             false => Schedule::NotKept,
         }
-    } else if stands && full {
+    } else if stands {
         Schedule::BacklogStood
     } else {
         Schedule::Kept

@@ -119,13 +119,13 @@ pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
         }
         State::Reached(Reason::RateNotKept) => {
             format!(
-                "an offered rate was not kept: at most {} completed, at {}",
+                "an offered rate was not met: at most {} completed, at {}",
                 rate(top),
                 load(top)
             )
         }
         State::NotReached if is_open(top) => {
-            format!("every offered rate was kept, up to {}", load(point(last)))
+            format!("every offered rate was met, up to {}", rate_offered(point(last)))
         }
         State::NotReached => {
             let high = point(last);
@@ -212,18 +212,19 @@ fn inconclusive(findings: &Findings, verdict: &Verdict, why: Inconclusive) -> St
         Inconclusive::BacklogStood(index) => {
             let at = point(index);
             format!(
-                "the offered rate of {} was met only on average: a backlog stood throughout the \
-                 window, with a mean response time of {}",
-                load(at),
-                response(at)
+                "the offered rate of {} was met only on average: operations waited {} to be sent, \
+                 and the target took {} for them",
+                rate_offered(at),
+                schedule_delay(at),
+                latency(at)
             )
         }
         Inconclusive::QueueDepth(index) => {
             let at = point(index);
             format!(
-                "the offered rate of {} was not kept because all {} slots of the queue depth were in \
+                "the offered rate of {} was not met because all {} slots of the queue depth were in \
                  use, while operations took no longer than unloaded ones",
-                load(at),
+                rate_offered(at),
                 at.queue_depth_total
             )
         }
@@ -270,7 +271,13 @@ fn latency(point: &LoadPoint) -> String {
     service.map_or("an unknown time".to_owned(), |mean| Nanos(mean.value).to_string())
 }
 
-fn response(point: &LoadPoint) -> String {
-    let response = point.merged.total.data.response.mean_ns;
-    response.map_or("an unknown length".to_owned(), |mean| Nanos(mean.value).to_string())
+/// `16,000 ops/s`; of a closed load, its queue depth.
+fn rate_offered(point: &LoadPoint) -> String {
+    let offered = point.merged.total.offered_rate;
+    offered.map_or_else(|| load(point), |rate| OpsPerSec::new(rate).to_string())
+}
+
+fn schedule_delay(point: &LoadPoint) -> String {
+    let delay = point.merged.total.schedule_delay_mean_ns;
+    delay.map_or("an unknown time".to_owned(), |mean| Nanos(mean.value).to_string())
 }
