@@ -124,6 +124,7 @@ impl Service {
         let constant = |ns| Distribution::Constant { ns };
         let one = OneVolume {
             name: NAME.to_owned(),
+            kind: VolumeKind::Regular,
             quota: Bytes::new(volume.quota_bytes),
             level: LEVEL,
             throughput: None,

@@ -10,6 +10,7 @@ use units::{Bytes, BytesPerSec, ParseError, Percent};
 
 use crate::beside_args::vm;
 use crate::record_args::{OUTPUT, StoreArguments};
+use crate::volume_args;
 
 pub(crate) const EXPECT_EXAMPLES: &str = "\
 Examples:
@@ -54,7 +55,7 @@ pub(crate) struct ExpectArguments {
     pub(crate) volumes: u32,
 
     /// What the volumes are built as: regular, large or breakthrough.
-    #[arg(long, value_name = "KIND", value_parser = kind, default_value = "regular",
+    #[arg(long, value_name = "KIND", value_parser = volume_args::kind, default_value = "regular",
           help_heading = CONFIGURATION)]
     pub(crate) kind: VolumeKind,
 
@@ -126,11 +127,6 @@ fn protocol(text: &str) -> Result<Protocol, String> {
             .to_owned(),
         false => "there are nfsv3 and smb".to_owned(),
     })
-}
-
-fn kind(text: &str) -> Result<VolumeKind, String> {
-    let unknown = || "there are regular, large and breakthrough".to_owned();
-    VolumeKind::named(&text.to_lowercase()).ok_or_else(unknown)
 }
 
 fn pattern(text: &str) -> Result<Access, String> {

@@ -2,12 +2,13 @@
 //! `predict`, `volume serve`, `size`, the quotas of `tune`, and the emulated volume of `run`.
 
 use analysis::tune::limit::quotas;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use cloud::catalog::Catalog;
 use cloud::service_level::ServiceLevel::{Flexible, Premium, Standard, Ultra};
 use cloud::service_level::VolumeKind::{Breakthrough, Large, Regular};
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
+use cloud::volume_limit::VolumeSettings;
 use predict::topology_file;
 use sizing::facts::Facts;
 use sizing::schedule::{self, Phase, Schedule, WEEK};
@@ -99,11 +100,12 @@ impl Described {
         Ok(limit.map(|limit| limit.bytes_per_s() as f64))
     }
 
-    /// What `volume serve` enforces by its flags, which make regular volumes.
+    /// What `volume serve` enforces by its flags, which make volumes of one endpoint.
     fn served_by_flags(&self) -> Option<f64> {
         let nothing = Distribution::Constant { ns: 0 };
         let one = OneVolume {
             name: "vol".to_owned(),
+            kind: self.kind,
             quota: Bytes::gib(self.gib),
             level: self.level,
             throughput: self.assigned_mib.and_then(KibPerSec::from_mib),
@@ -180,7 +182,7 @@ fn a_volume_has_the_same_limit_in_every_command() {
         assert_eq!(volume.known(), Some(limit), "--known: {volume:?}");
         assert_eq!(volume.predicted(), Ok(Some(limit)), "predict: {volume:?}");
         assert_eq!(volume.served(), Ok(Some(limit)), "volume serve --config: {volume:?}");
-        if volume.kind == Regular {
+        if volume.kind != Breakthrough {
             assert_eq!(volume.served_by_flags(), Some(limit), "volume serve: {volume:?}");
         }
         // A schedule has auto QoS, and says regular volumes up to 100 TiB and large ones beyond.
@@ -192,6 +194,41 @@ fn a_volume_has_the_same_limit_in_every_command() {
             assert_eq!(volume.of_proposed_quota(limit), limit, "tune: {volume:?}");
         }
     }
+}
+
+#[test]
+fn help_texts_have_the_quotas_and_rates_of_the_catalogue() {
+    let catalog = Catalog::embedded();
+    let mut command = Arguments::command();
+    command.build();
+    let help_of = |path: &[&str], flag: &str| {
+        let found = path.iter().fold(&command, |command, name| {
+            command.find_subcommand(name).expect("a command of this name")
+        });
+        let mut flags = found.get_arguments();
+        let flag = flags.find(|one| one.get_long() == Some(flag)).expect("a flag of this name");
+        let help = flag.get_long_help().expect("it has a long help").to_string();
+        help.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let most = Bytes::gib(catalog.quota_range(Regular).1);
+    let usual = format!("regular up to {most} and large beyond");
+    for (path, flag) in [(&["run"][..], "known"), (&["volume", "serve"], "kind")] {
+        let help = help_of(path, flag);
+        assert!(help.contains(&usual), "--{flag}: `{usual}` is not in: {help}");
+    }
+    let per_tib = |level: ServiceLevel| {
+        let settings = VolumeSettings::auto(level, Regular, Bytes::gib(1 << 10));
+        let limit = catalog.volume_limit(&settings).expect("the service allows it").throughput;
+        limit.expect("a regular volume has a limit").bytes_per_s() >> 20
+    };
+    let [standard, premium, ultra] = [Standard, Premium, Ultra].map(per_tib);
+    let rates = format!("{standard}, {premium} or {ultra} MiB/s for each TiB");
+    let help = help_of(&["volume", "serve"], "level");
+    assert!(help.contains(&rates), "--level: `{rates}` is not in: {help}");
+    let flexible = Described { gib: 1 << 10, level: Flexible, kind: Regular, assigned_mib: None };
+    let included = flexible.served_by_flags().expect("it has a limit") / 1_048_576.0;
+    let words = format!("flexible has {included} MiB/s");
+    assert!(help.contains(&words), "--level: `{words}` is not in: {help}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use cloud::service_level::ServiceLevel;
+use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use units::{Bytes, BytesPerSec, parse_duration};
 use volume::delay::Distribution;
@@ -63,7 +63,7 @@ pub(crate) struct ServeArguments {
         long,
         value_name = "FILE",
         conflicts_with_all = [
-            "name", "quota", "level", "throughput", "address", "flow_throughput", "no_limits",
+            "name", "quota", "kind", "level", "throughput", "address", "flow_throughput", "no_limits",
             "read_delay", "write_delay",
         ]
     )]
@@ -76,6 +76,12 @@ pub(crate) struct ServeArguments {
     /// The volume's size.
     #[arg(long, value_name = "SIZE", default_value = "1TiB", help_heading = ONE)]
     pub(crate) quota: Bytes,
+
+    /// What the volume is built as: regular or large. A breakthrough volume needs --config.
+    ///
+    /// Without it a volume is regular up to 100 TiB and large beyond.
+    #[arg(long, value_name = "KIND", value_parser = kind_of_one_endpoint, help_heading = ONE)]
+    pub(crate) kind: Option<VolumeKind>,
 
     /// The service level: with the quota it gives the throughput limit.
     ///
@@ -184,6 +190,22 @@ fn metrics(text: &str) -> Result<Metrics, String> {
     }
     let wrong = |_| format!("write an address with its port, such as {METRICS}, or `none`");
     text.parse().map(Metrics::At).map_err(wrong)
+}
+
+/// A kind of volume, as `--kind` takes it.
+pub(crate) fn kind(text: &str) -> Result<VolumeKind, String> {
+    let unknown = || "there are regular, large and breakthrough".to_owned();
+    VolumeKind::named(&text.to_lowercase()).ok_or_else(unknown)
+}
+
+/// A kind of volume that has one endpoint.
+fn kind_of_one_endpoint(text: &str) -> Result<VolumeKind, String> {
+    match kind(text)? {
+        VolumeKind::Breakthrough => Err("a breakthrough volume has several endpoints, which only \
+                                         a file can describe (--config)"
+            .to_owned()),
+        kind => Ok(kind),
+    }
 }
 
 /// Whole KiB/s, as the service has them.

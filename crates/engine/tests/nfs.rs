@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cloud::catalog::Catalog;
-use cloud::service_level::ServiceLevel;
+use cloud::service_level::{ServiceLevel, VolumeKind};
 use engine::drive::Stop;
 use engine::place::{NfsPlace, Place};
 use engine::run::{Request, RunEnd, run};
@@ -37,6 +37,7 @@ fn service() -> Running {
     let constant = || Distribution::Constant { ns: DELAY.as_nanos() as u64 };
     let one = OneVolume {
         name: "vol1".to_owned(),
+        kind: VolumeKind::Regular,
         quota: Bytes::gib(1024),
         level: ServiceLevel::Ultra,
         throughput: None,

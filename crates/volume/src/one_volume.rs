@@ -23,6 +23,8 @@ use crate::rules::{Breach, check};
 pub struct OneVolume {
     /// What it is called; its export is this behind a "/".
     pub name: String,
+    /// What it is built as.
+    pub kind: VolumeKind,
     /// Its size, of which an auto pool makes its throughput limit.
     pub quota: Bytes,
     /// Of its pool.
@@ -58,7 +60,7 @@ impl OneVolume {
             volumes: vec![Volume {
                 name: self.name.clone(),
                 pool: pool.name.clone(),
-                kind: VolumeKind::Regular,
+                kind: self.kind,
                 network: NetworkFeatures::Standard,
                 quota: self.quota,
                 throughput,
@@ -123,9 +125,19 @@ mod tests {
     use super::*;
 
     fn limit(level: ServiceLevel, quota: Bytes, throughput: Option<u64>) -> Result<String, String> {
+        limit_of(VolumeKind::Regular, level, quota, throughput)
+    }
+
+    fn limit_of(
+        kind: VolumeKind,
+        level: ServiceLevel,
+        quota: Bytes,
+        throughput: Option<u64>,
+    ) -> Result<String, String> {
         let catalog = Catalog::embedded();
         let one = OneVolume {
             name: "vol1".to_owned(),
+            kind,
             quota,
             level,
             throughput: throughput.and_then(KibPerSec::from_mib),
@@ -155,6 +167,16 @@ mod tests {
             let seen = limit(level, Bytes::gib(gib), throughput);
             assert_eq!(seen.as_deref(), Ok(expected), "{level} {gib} GiB {throughput:?}");
         }
+    }
+
+    #[test]
+    fn a_large_volume_has_the_limit_of_its_kind() {
+        let ultra = |gib, throughput| {
+            limit_of(VolumeKind::Large, ServiceLevel::Ultra, Bytes::gib(gib), throughput)
+        };
+        assert_eq!(ultra(100 << 10, None).as_deref(), Ok("12,800 MiB/s"));
+        assert_eq!(ultra(200 << 10, Some(6000)).as_deref(), Ok("6,000 MiB/s"));
+        assert!(ultra(1 << 10, None).unwrap_err().contains("a large volume has at least"));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn quotas(wanted_bytes_per_s: f64) -> Vec<LevelQuota> {
     let catalog = Catalog::embedded();
     let kind = VolumeKind::Regular;
     let of = |level: ServiceLevel| {
-        let quota = least_quota(&catalog, level, wanted_bytes_per_s);
+        let quota = least_quota(&catalog, level, kind, wanted_bytes_per_s);
         let ceiling = catalog.volume_ceiling(level, QosType::Auto, kind);
         let level_quota = LevelQuota {
             level: level.name(),
@@ -38,17 +38,18 @@ pub fn quotas(wanted_bytes_per_s: f64) -> Vec<LevelQuota> {
     ServiceLevel::ALL.into_iter().filter_map(of).collect()
 }
 
-/// The least quota of a regular volume that gives `wanted_bytes_per_s`.
+/// The least quota of a volume that gives `wanted_bytes_per_s`.
 ///
 /// # Errors
-/// No quota of this level does.
-pub(crate) fn least_quota(
+/// No quota of this level does for a volume of this kind.
+pub fn least_quota(
     catalog: &Catalog,
     level: ServiceLevel,
+    kind: VolumeKind,
     wanted_bytes_per_s: f64,
 ) -> Result<Bytes, NoQuota> {
     let wanted = KibPerSec::new((wanted_bytes_per_s / 1024.0).ceil() as u64);
-    catalog.least_quota(level, VolumeKind::Regular, wanted)
+    catalog.least_quota(level, kind, wanted)
 }
 
 /// The most throughput that any volume of the service is said to get, in bytes per second.

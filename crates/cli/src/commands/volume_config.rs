@@ -56,6 +56,7 @@ fn of_flags(arguments: &ServeArguments, catalog: &Catalog) -> Result<Config, Fai
     let none = Distribution::Constant { ns: 0 };
     let one = OneVolume {
         name: arguments.name.clone(),
+        kind: arguments.kind.unwrap_or_else(|| catalog.usual_kind(arguments.quota)),
         quota: arguments.quota,
         level: arguments.level.service_level(),
         throughput: arguments.throughput,

@@ -1,9 +1,15 @@
 //! What to do: recommendations for each limit, and the command that would tell more.
 
 use analysis::Findings;
+use analysis::tune::limit::least_quota;
 use analysis::verdict::experiment::{Change, Experiment};
 use analysis::verdict::{Answer, Gap, Limit, Verdict};
-use units::{Bytes, BytesPerSec};
+use cloud::catalog::Catalog;
+use cloud::service_level::{ServiceLevel, VolumeKind};
+use cloud::volume_limit::NoQuota;
+use units::Bytes;
+
+use crate::number::mib;
 
 /// Recommendations of a verdict, the most helpful first; nothing where nothing is known.
 pub(crate) fn advice(findings: &Findings, verdict: &Verdict) -> Vec<String> {
@@ -46,19 +52,36 @@ fn volume(findings: &Findings, verdict: &Verdict) -> Vec<String> {
     let top = &findings.load_points[verdict.top()];
     let throughput = top.merged.total.data.throughput.map(|throughput| 2.0 * throughput.value);
     if let (Some(emulated), Some(twice)) = (&findings.emulated, throughput) {
-        let quotas = analysis::tune::limit::quotas(twice);
-        let level = emulated.volume.service_level.to_lowercase();
-        let quota = quotas.iter().find(|quota| quota.level == level).and_then(|q| q.quota_bytes);
-        advice.extend(quota.map(|quota| {
-            format!(
-                "For twice the throughput ({}), raise the quota to {}.",
-                BytesPerSec::new(twice),
-                Bytes::new(quota)
-            )
-        }));
+        let level = ServiceLevel::named(&emulated.volume.service_level.to_lowercase());
+        let quota = Bytes::new(emulated.volume.quota_bytes);
+        advice.extend(level.map(|level| twice_the_throughput(level, quota, twice)));
     }
     advice.push("More concurrency or connections only raise latency.".to_owned());
     advice
+}
+
+/// The quota for `twice_bytes_per_s`, or what there is where no quota gives it.
+fn twice_the_throughput(level: ServiceLevel, quota: Bytes, twice_bytes_per_s: f64) -> String {
+    let catalog = Catalog::embedded();
+    let kind = catalog.usual_kind(quota);
+    let twice = format!("{} MiB/s", mib(twice_bytes_per_s));
+    let least = |kind| least_quota(&catalog, level, kind, twice_bytes_per_s);
+    let why = match least(kind) {
+        Ok(quota) => {
+            return format!("For twice the throughput ({twice}), raise the quota to {quota}.");
+        }
+        Err(why) => why,
+    };
+    let others = VolumeKind::ALL.into_iter().filter(|other| *other != kind);
+    let other = others.filter_map(|other| Some((other, least(other).ok()?))).next();
+    let instead = match other {
+        _ if matches!(why, NoQuota::BoughtApart { .. }) => "Buy more for its pool.".to_owned(),
+        Some((other, quota)) => {
+            format!("Use several volumes, or a {} volume with a quota of {quota}.", other.name())
+        }
+        None => "Spread the load over several volumes.".to_owned(),
+    };
+    format!("No quota gives twice the throughput ({twice}): {why}. {instead}")
 }
 
 const fn words(limit: Limit) -> &'static [&'static str] {
@@ -178,3 +201,49 @@ pub(crate) fn next_step(verdict: &Verdict) -> Option<(String, String)> {
 
 const SIZES: &str = "A limit on bytes per second stays where it is when transfers change their \
                      size; a limit on operations does not.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: f64 = 1_048_576.0;
+
+    #[test]
+    fn twice_the_throughput_takes_the_least_quota_that_gives_it() {
+        let ultra =
+            |mib: f64| twice_the_throughput(ServiceLevel::Ultra, Bytes::gib(1 << 10), mib * MIB);
+        // 256 x 1,024 KiB/s over 128 KiB/s per GiB.
+        assert_eq!(ultra(256.0), "For twice the throughput (256 MiB/s), raise the quota to 2 TiB.");
+        assert!(ultra(4500.0).starts_with("For twice the throughput"), "{}", ultra(4500.0));
+    }
+
+    #[test]
+    fn no_quota_above_the_ceiling_of_the_volume_is_proposed() {
+        for (level, gib, mib, expected) in [
+            (
+                ServiceLevel::Ultra,
+                40 << 10,
+                9000.0,
+                "(9,000 MiB/s): a regular volume of ultra gets at most 4,500 MiB/s, whatever its \
+                 quota. Use several volumes, or a large volume with a quota of 70.31 TiB.",
+            ),
+            (
+                ServiceLevel::Ultra,
+                200 << 10,
+                25_600.0,
+                "(25,600 MiB/s): a large volume of ultra gets at most 12,800 MiB/s, whatever its \
+                 quota. Spread the load over several volumes.",
+            ),
+            (
+                ServiceLevel::Flexible,
+                1 << 10,
+                256.0,
+                "(256 MiB/s): the throughput of flexible is bought apart from the quota. Buy more \
+                 for its pool.",
+            ),
+        ] {
+            let found = twice_the_throughput(level, Bytes::gib(gib), mib * MIB);
+            assert_eq!(found, format!("No quota gives twice the throughput {expected}"));
+        }
+    }
+}

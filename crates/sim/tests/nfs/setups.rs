@@ -1,7 +1,7 @@
 //! Services, networks and runs made for a test, and sums over what was measured.
 
 use cloud::catalog::Catalog;
-use cloud::service_level::ServiceLevel;
+use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use metrics::interval::{KindInterval, StreamInterval};
 use metrics::run_record::RunRecord;
@@ -39,6 +39,7 @@ pub(crate) fn volume_of(
 ) -> Config {
     let one = OneVolume {
         name: VOLUME.to_owned(),
+        kind: VolumeKind::Regular,
         quota: Bytes::gib(100),
         level: ServiceLevel::Premium,
         throughput: limit_mib.and_then(KibPerSec::from_mib),
