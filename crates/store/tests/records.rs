@@ -125,6 +125,7 @@ fn a_record_comes_back_as_it_was_written() {
             id: record.id.clone(),
             name: "four corners".to_owned(),
             target: "/mnt/vol1".to_owned(),
+            overrides: record.plan.overrides.clone(),
             started_unix_ms: STARTED,
             runs_done: 1,
             runs_planned: 4,

@@ -93,10 +93,15 @@ fn quantity(text: &str) -> Option<f64> {
         .or_else(|| text.parse::<Percent>().ok().map(Percent::fraction))
 }
 
+/// `queue depth`; of one of several streams, `database queue depth`.
 pub(crate) fn in_words(key: &str) -> String {
-    match key.strip_suffix("arrival") {
-        Some(stream) => format!("{}offered rate", stream.replace('_', " ")),
-        None => key.replace('_', " "),
+    let (stream, key) = match key.rsplit_once('.') {
+        Some((stream, key)) if stream != "run" => (format!("{stream} "), key),
+        _ => (String::new(), key),
+    };
+    match key {
+        "arrival" => format!("{stream}offered rate"),
+        key => format!("{stream}{}", key.replace('_', " ")),
     }
 }
 

@@ -153,6 +153,34 @@ fn the_null_target_shows_the_ceiling_and_needs_no_file() {
 }
 
 #[test]
+fn settings_of_the_command_line_are_in_the_head_of_every_output() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let set = ["--set", "transfer_size=8KiB", "--set", "queue_depth=2", "--interval", "50ms"];
+    let run = ["run", "null:", "-w", "tiny.toml", "--no-progress"];
+    let stdout = place.ok(&[&run[..], &set[..]].concat());
+    let words = "transfer_size=8KiB, queue_depth=2, run.interval=50ms";
+    let head = format!("Overrides of tiny.toml: {words}\n");
+    assert!(stdout.starts_with(&head), "{stdout}");
+    let html = std::fs::read_to_string(report_of(&stdout)).expect("the report is there");
+    let header = html.split("</header>").next().expect("there is a head");
+    assert!(header.replace("&#x2f;", "/").contains(head.trim_end()), "{header}");
+    let plan = place.ok(&[&["plan", "null:", "-w", "tiny.toml"][..], &set[..]].concat());
+    assert!(plan.contains(&format!("\noverrides   {words}\n")), "{plan}");
+    assert!(place.ok(&["list"]).contains(&format!(" with {words}\n")));
+    let given = serde_json::json!(["transfer_size=8KiB", "queue_depth=2", "run.interval=50ms"]);
+    for (arguments, at) in
+        [(&["list", "--json"][..], "/0/overrides"), (&["show", "last", "--json"], "/overrides")]
+    {
+        let shown: serde_json::Value = serde_json::from_str(&place.ok(arguments)).expect("JSON");
+        assert_eq!(shown.pointer(at), Some(&given), "{arguments:?}");
+    }
+    // Without any, nothing is said of them.
+    let stdout = place.ok(&run);
+    assert!(!stdout.contains("Overrides"), "{stdout}");
+}
+
+#[test]
 fn report_and_store_go_where_they_are_told() {
     let place = Place::new();
     place.file("tiny.toml", TINY);

@@ -19,7 +19,7 @@ pub(crate) fn plan(name: &str, runs: u32) -> Plan {
     Plan {
         name: name.to_owned(),
         source: "profile:sample".to_owned(),
-        overrides: Vec::new(),
+        overrides: vec!["queue_depth=4".to_owned(), "run.measure=5s".to_owned()],
         target: TargetSpec::Directory { path: "/mnt/vol1".to_owned() },
         engine: EngineChoice::Auto,
         pin: true,
