@@ -3,7 +3,7 @@
 mod fixture;
 
 use analysis::{Findings, analyze};
-use fixture::records::{emulated_volume, experiment, over_connections};
+use fixture::records::{done, emulated_volume, experiment, over_connections, reads, run, stream};
 use metrics::witness::WitnessCounts;
 use report::{connections, html, json, text};
 use serde_json::Value;
@@ -16,6 +16,26 @@ fn findings() -> Findings {
     let witness = WitnessCounts { calls, read_bytes: 96_000 * 8192, ..Default::default() };
     record.runs[0].witness = Some(witness);
     analyze(&record)
+}
+
+#[test]
+fn a_limit_that_the_precise_runs_reached_is_stated_with_the_rate_that_reached_it() {
+    // A stalled run and two at the limit of 128 MiB/s: the plain mean is far below it.
+    let run = |repeat: u32, rates: [u64; 6]| {
+        let each = rates.map(|rate| reads(rate, 8192, 970_000));
+        let mut done =
+            done(run("random read 8 KiB", vec![stream("data", 16)], 0, 6), each.to_vec());
+        done.run.repeat = repeat;
+        done
+    };
+    let stalled = [16_384, 200, 9000, 100, 300, 200];
+    let mut record = experiment(vec![run(0, stalled), run(1, [16_384; 6]), run(2, [16_383; 6])]);
+    record.plan.target = emulated_volume();
+    let table = text::summary(&analyze(&record), 80);
+    let flat = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = "128.00 MiB/s at queue depth 16 (runs weighted by their precision), 100 % of the \
+                 128.00 MiB/s that was set (1 TiB x Ultra)";
+    assert!(flat.contains(words), "{table}");
 }
 
 #[test]

@@ -107,13 +107,16 @@ pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
                 _ => None,
             });
             match known {
-                Some((known, origin)) => format!(
-                    "{} at {}, {} of the {} that was set ({origin})",
-                    throughput(top),
-                    load(top),
-                    percent(bytes(top) / known),
-                    BytesPerSec::new(known)
-                ),
+                Some((known, origin)) => {
+                    let (judged, how) = judged_bytes(top);
+                    format!(
+                        "{} at {}{how}, {} of the {} that was set ({origin})",
+                        BytesPerSec::new(judged),
+                        load(top),
+                        percent(judged / known),
+                        BytesPerSec::new(known)
+                    )
+                }
                 None => format!("{} at {}", throughput(top), load(top)),
             }
         }
@@ -255,6 +258,17 @@ fn bytes(point: &LoadPoint) -> f64 {
 
 fn throughput(point: &LoadPoint) -> String {
     BytesPerSec::new(bytes(point)).to_string()
+}
+
+/// Bytes per second by the rate that the verdict judges, which is no plain mean where runs of the
+/// load point differ in precision; and words that say so.
+fn judged_bytes(point: &LoadPoint) -> (f64, &'static str) {
+    match point.rate_for_judgement() {
+        Some((rate, runs, _)) if runs > 1 => {
+            (rate.value * point.work.transfer_bytes, " (runs weighted by their precision)")
+        }
+        _ => (bytes(point), ""),
+    }
 }
 
 /// `16,384 ops/s, 128 MiB/s`
