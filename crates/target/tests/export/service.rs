@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cloud::catalog::Catalog;
-use cloud::service_level::ServiceLevel;
+use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use nfs3::arguments::{createhow3, stable_how};
 use nfs3::types::sattr3;
@@ -82,6 +82,7 @@ fn slow_service() -> (Running, NfsUrl) {
     let one = OneVolume {
         name: "slow".to_owned(),
         quota: Bytes::gib(1024),
+        kind: VolumeKind::Regular,
         level: ServiceLevel::Standard,
         throughput: Some(KibPerSec::new(1024)),
         address: "127.0.0.1:0".parse().unwrap(),
