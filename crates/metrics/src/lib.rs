@@ -8,6 +8,7 @@
 pub mod connection;
 pub mod histogram;
 pub mod host_state;
+pub mod interleaved;
 pub mod interval;
 pub mod recorder;
 pub mod run_record;

@@ -16,6 +16,7 @@ pub mod connection;
 pub mod data;
 pub mod diagnostic;
 pub mod experiment;
+pub mod interleave;
 pub mod keys;
 mod label;
 pub mod mix;

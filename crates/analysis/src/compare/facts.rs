@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use metrics::interleaved::INTERLEAVED;
 use metrics::run_record::ExperimentRecord;
 use units::{Bytes, BytesPerSec, Nanos};
 use workload::plan::{EmulatedVolume, TargetSpec};
@@ -174,8 +175,11 @@ const OPTIONS: &[(&str, Item)] = &[
 pub(super) fn of_record(record: &ExperimentRecord) -> Vec<Fact> {
     let emulated = matches!(record.plan.target, TargetSpec::Emulated { .. });
     // An emulated volume is served anew each time, on whatever port is free.
-    let of_moment =
-        |name: &str| IGNORED.contains(&name) || (emulated && PLACE_OF_SERVICE.contains(&name));
+    let of_moment = |name: &str| {
+        IGNORED.contains(&name)
+            || name.starts_with(INTERLEAVED)
+            || (emulated && PLACE_OF_SERVICE.contains(&name))
+    };
     let told = record.environment.iter().filter(|(name, _)| !of_moment(name));
     let mut facts: Vec<Fact> = told
         .flat_map(|(name, value)| match OPTION_LISTS.contains(&name.as_str()) {

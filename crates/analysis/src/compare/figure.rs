@@ -1,5 +1,7 @@
 //! The figures that are compared, and which direction of each is the good one.
 
+use metrics::histogram::{bucket_high_ns, bucket_low_ns, bucket_of};
+
 /// A number of a load point that two systems can differ in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Figure {
@@ -60,6 +62,16 @@ impl Figure {
     /// Whether more of it is better.
     pub const fn more_is_better(self) -> bool {
         matches!(self, Figure::AchievedRate | Figure::Throughput)
+    }
+
+    /// How far apart two values can be and still be counted as the same: the width of the
+    /// histogram's bucket of a percentile, in nanoseconds. Other figures are sums and exact.
+    pub(super) fn resolution(self, value: f64) -> f64 {
+        if self.percentile().is_none() {
+            return 0.0;
+        }
+        let bucket = bucket_of(value as u64);
+        (bucket_high_ns(bucket) + 1 - bucket_low_ns(bucket)) as f64
     }
 
     /// Which percentile of the response times it is, as a fraction.

@@ -4,6 +4,8 @@
 use metrics::run_record::RunRecord;
 use metrics::warning::Warning;
 
+use super::PointComparison;
+use super::host_use::HostContrast;
 use super::side::PointSide;
 use crate::overload;
 use crate::steadiness;
@@ -21,6 +23,8 @@ pub enum FlawKind {
     NotSteady,
     /// A cache of this host answered reads, or kept writes.
     Cached,
+    /// The host was in another state than during the other side's runs.
+    HostDiffers,
 }
 
 impl FlawKind {
@@ -30,6 +34,7 @@ impl FlawKind {
             FlawKind::Overloaded => "overloaded",
             FlawKind::NotSteady => "not_steady",
             FlawKind::Cached => "cached",
+            FlawKind::HostDiffers => "host_differs",
         }
     }
 }
@@ -131,6 +136,20 @@ pub(super) fn caveats(sides: (usize, usize), matched: &[(&PointSide, &PointSide)
     }
     found.sort_by_key(|caveat| (caveat.side, caveat.kind));
     found
+}
+
+/// The load points during which the host was in another state than during the first side's, as a
+/// caveat of the side at place `other`.
+pub(super) fn host_differs(other: usize, points: &[PointComparison]) -> Option<Caveat> {
+    let apart: Vec<(&PointComparison, &HostContrast)> =
+        points.iter().filter_map(|point| Some((point, point.host.as_ref()?))).collect();
+    let (_, first) = apart.first()?;
+    Some(Caveat {
+        side: other,
+        kind: FlawKind::HostDiffers,
+        load_points: apart.iter().map(|(point, _)| point.name.clone()).collect(),
+        seen: first.in_words(),
+    })
 }
 
 /// Where a cache answered for the two sides to different shares: those of both in words, and the

@@ -6,16 +6,19 @@
 //! function of sides.
 //!
 //! Reading order: [`compare`], [`figures`] (one figure: means, tests, verdict), [`welch`] and
-//! [`ranks`] (the tests), [`holm`] (many tests at once), [`differences`] (what else differs),
+//! [`ranks`] (the tests), [`drift`] (sessions that ran back to back), [`paired`] (runs that took turns), [`holm`] (many tests at once), [`differences`] (what else differs),
 //! [`flaws`] (what was wrong with the measurements), [`side`]. `docs/method.md` has the formulas,
 //! under Comparison.
 
 pub mod differences;
+mod drift;
 pub mod facts;
 pub mod figure;
 pub mod figures;
 pub mod flaws;
 pub mod holm;
+pub mod host_use;
+mod paired;
 mod plan_keys;
 pub mod ranking;
 pub mod ranks;
@@ -24,8 +27,9 @@ pub mod welch;
 
 use differences::Difference;
 use facts::Item;
-use figures::{FigureComparison, Verdict};
+use figures::{Design, FigureComparison, Verdict};
 use flaws::Caveat;
+use host_use::HostContrast;
 use ranking::Ranking;
 use side::{PointSide, Side};
 
@@ -111,6 +115,8 @@ pub struct Pair {
 pub struct PointComparison {
     /// The load point in words: `random read 8 KiB, queue_depth=4`.
     pub name: String,
+    /// The host states of the two sides, where they differ materially.
+    pub host: Option<HostContrast>,
     /// The figures of each subject, those of all operations first.
     pub subjects: Vec<SubjectComparison>,
 }
@@ -232,34 +238,42 @@ fn pair(first: &Side, place: usize, other: &Side, options: &Options) -> Pair {
         let alone = mine.points.iter().filter(|point| !partner(point, theirs));
         alone.map(PointSide::in_words).collect()
     };
+    let design = Design::of(first, other);
+    let allowed = [options.allowed.as_slice(), design.compares()].concat();
     let matched: Vec<(&PointSide, &PointSide)> = first
         .points
         .iter()
         .filter_map(|a| other.points.iter().find(|b| same(a, b)).map(|b| (a, b)))
         .collect();
+    let points: Vec<PointComparison> =
+        matched.iter().map(|(a, b)| point(a, b, design, options)).collect();
+    let mut caveats = flaws::caveats((0, place), &matched);
+    caveats.extend(flaws::host_differs(place, &points));
     Pair {
         side: place,
-        differences: differences::differences(first, other, &matched, &options.allowed),
+        differences: differences::differences(first, other, &matched, &allowed),
         only_in_first: only(first, other),
         only_in_other: only(other, first),
-        caveats: flaws::caveats((0, place), &matched),
-        points: matched.iter().map(|(a, b)| point(a, b, options)).collect(),
+        caveats,
+        points,
         verdict: Overall::CannotTell,
     }
 }
 
-fn point(a: &PointSide, b: &PointSide, options: &Options) -> PointComparison {
+fn point(a: &PointSide, b: &PointSide, design: Design, options: &Options) -> PointComparison {
+    let host = host_use::contrast(a.host, b.host);
     let subjects = a.subjects.iter().filter_map(|subject| {
         let same =
             |s: &&side::Subject| s.stream == subject.stream && s.operations == subject.operations;
         let theirs = b.subjects.iter().find(same)?;
         let figures = subject.samples.iter().filter_map(|mine| {
             let sample = theirs.samples.iter().find(|s| s.figure == mine.figure)?;
-            Some(figures::compared(mine, sample, options.run_to_run))
+            let figure = figures::compared(mine, sample, design, options.run_to_run);
+            Some(FigureComparison { host_differs: host.is_some(), ..figure })
         });
         Some(SubjectComparison { name: subject.in_words(), figures: figures.collect() })
     });
-    PointComparison { name: a.in_words(), subjects: subjects.collect() }
+    PointComparison { name: a.in_words(), host, subjects: subjects.collect() }
 }
 
 fn figures_of(pair: &mut Pair) -> impl Iterator<Item = &mut FigureComparison> {

@@ -1,7 +1,8 @@
 //! Three and more systems in order, as far as they differ.
 
 use super::figure::Figure;
-use super::figures::{self, FigureComparison, Verdict};
+use super::figures::{self, Design, FigureComparison, Verdict};
+use super::host_use;
 use super::side::{PointSide, Sample, Side};
 use super::{Options, holm};
 
@@ -70,16 +71,16 @@ fn fields(sides: &[Side], point: &PointSide, options: &Options) -> Vec<Field> {
                 subject.samples.iter().find(|sample| sample.figure == wanted.figure)
             };
             let samples: Vec<&Sample> = (0..sides.len()).map(sample).collect::<Option<_>>()?;
-            let mean = |sample: &&Sample| {
-                let count = sample.repeats.len();
-                (count > 0).then(|| sample.repeats.iter().sum::<f64>() / count as f64)
-            };
-            let values = samples.iter().map(mean).collect::<Option<Vec<f64>>>()?;
+            let values = samples.iter().map(|s| s.mean()).collect::<Option<Vec<f64>>>()?;
+            let host = |side: usize| sides[side].points[places[side]].host;
             let mut duels = Vec::new();
             for first in 0..sides.len() {
                 for second in first + 1..sides.len() {
-                    let duel =
-                        figures::compared(samples[first], samples[second], options.run_to_run);
+                    let design = Design::of(&sides[first], &sides[second]);
+                    let (a, b) = (samples[first], samples[second]);
+                    let mut duel = figures::compared(a, b, design, options.run_to_run);
+                    let (a, b) = (host(first), host(second));
+                    duel.host_differs = host_use::contrast(a, b).is_some();
                     duels.push((first, second, duel));
                 }
             }

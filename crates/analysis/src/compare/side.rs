@@ -1,6 +1,7 @@
 //! One experiment as a comparison needs it: what it was made on, what was asked of each load point,
 //! and what each repeat measured. Small, so that the record itself can be let go of.
 
+use metrics::interleaved::Interleaved;
 use metrics::run_record::{ExperimentRecord, Outcome, RunRecord};
 use workload::op::OpKind;
 use workload::plan::{Run, Stream};
@@ -8,6 +9,7 @@ use workload::plan::{Run, Stream};
 use super::facts::{self, Fact};
 use super::figure::Figure;
 use super::flaws::{self, Flaw};
+use super::host_use::{self, HostUse};
 use super::plan_keys;
 use crate::load_point::by_load_point;
 use crate::percentile::Percentile;
@@ -34,6 +36,8 @@ pub struct Side {
     pub plan_hash: String,
     /// What it was measured on and with.
     pub facts: Vec<Fact>,
+    /// The comparison that it is one side of, where its runs took turns with those of another.
+    pub interleaved: Option<Interleaved>,
     /// What a reader must know before believing its numbers, in whole sentences.
     pub caveats: Vec<String>,
     /// Its load points, in the order of their first run.
@@ -56,6 +60,8 @@ pub struct PointSide {
     /// The largest share of the bytes that a cache of this host answered or kept, 0 to 1; `None`
     /// where nobody counted.
     pub cached_share: Option<f64>,
+    /// Who used this host's processors; `None` where the host was not read.
+    pub host: Option<HostUse>,
 }
 
 /// Operations that figures are about.
@@ -76,12 +82,38 @@ pub struct Sample {
     pub figure: Figure,
     /// The verdict of the whole comparison rests on it.
     pub main: bool,
-    /// Its value in each repeat that has it.
-    pub repeats: Vec<f64>,
+    /// Its value in each repeat that has it, in the order of the runs.
+    pub repeats: Vec<Repeat>,
     /// Repeats that have no such value: too few samples above a percentile, or no operation.
     pub without: u32,
     /// Of a single run, its value in each batch of intervals; empty where there are repeats.
     pub batches: Vec<f64>,
+}
+
+/// The value of a figure in one repeat.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Repeat {
+    /// The number of the repeat, from 0. Of two interleaved records the same number of a load point
+    /// is one block.
+    pub number: u32,
+    /// When its run began, in milliseconds since 1970.
+    pub began_unix_ms: u64,
+    /// The value, in the figure's unit.
+    pub value: f64,
+}
+
+impl Sample {
+    /// The values of the repeats.
+    pub fn values(&self) -> Vec<f64> {
+        self.repeats.iter().map(|repeat| repeat.value).collect()
+    }
+
+    /// The mean of the repeats; `None` where no repeat has a value.
+    pub fn mean(&self) -> Option<f64> {
+        let values = self.values();
+        let count = values.len() as f64;
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)
+    }
 }
 
 impl PointSide {
@@ -107,6 +139,7 @@ impl Side {
             started_unix_ms: record.started_unix_ms,
             plan_hash: record.plan_hash.clone(),
             facts: facts::of_record(record),
+            interleaved: Interleaved::of(&record.environment),
             caveats: caveats(record),
             points: groups.iter().map(|group| point(group, cache)).collect(),
         }
@@ -142,8 +175,12 @@ fn caveats(record: &ExperimentRecord) -> Vec<String> {
 
 fn point(records: &[&RunRecord], cache: HostCache) -> PointSide {
     let run = &records[0].run;
-    let windows: Vec<Batches<'_>> =
-        records.iter().map(|record| Batches::of(record)).filter(|b| !b.is_empty()).collect();
+    let measured: Vec<(&RunRecord, Batches<'_>)> = records
+        .iter()
+        .map(|record| (*record, Batches::of(record)))
+        .filter(|(_, batches)| !batches.is_empty())
+        .collect();
+    let (runs, windows): (Vec<&RunRecord>, Vec<Batches<'_>>) = measured.into_iter().unzip();
     let single = windows.len() == 1;
     let wholes: Vec<Window<'_>> = windows.iter().map(Batches::whole).collect();
     let subjects = subjects(run, &wholes)
@@ -163,7 +200,7 @@ fn point(records: &[&RunRecord], cache: HostCache) -> PointSide {
                     figure,
                     main,
                     without: values.iter().filter(|value| value.is_none()).count() as u32,
-                    repeats: values.into_iter().flatten().collect(),
+                    repeats: repeats_of(&runs, &values),
                     batches: batches.unwrap_or_default(),
                 }
             };
@@ -181,7 +218,20 @@ fn point(records: &[&RunRecord], cache: HostCache) -> PointSide {
         subjects,
         flaws: flaws::of_records(records, cache),
         cached_share: flaws::cached_share(records, cache),
+        host: host_use::of_records(records),
     }
+}
+
+/// The values of the runs that have one.
+fn repeats_of(runs: &[&RunRecord], values: &[Option<f64>]) -> Vec<Repeat> {
+    let each = runs.iter().zip(values).filter_map(|(record, value)| {
+        Some(Repeat {
+            number: record.run.repeat,
+            began_unix_ms: record.started_unix_ms,
+            value: (*value)?,
+        })
+    });
+    each.collect()
 }
 
 const DATA: &[OpKind] = &[OpKind::Read, OpKind::Write];

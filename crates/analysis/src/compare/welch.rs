@@ -35,6 +35,20 @@ impl Mean {
         Mean { value, variances: [(variance, degrees), (0.0, f64::INFINITY)] }
     }
 
+    /// The same with `factor` times the variance.
+    pub fn widened(&self, factor: f64) -> Mean {
+        let wider = |(variance, degrees): (f64, f64)| (factor * variance, degrees);
+        Mean { variances: self.variances.map(wider), ..*self }
+    }
+
+    /// The same with at least this `variance`.
+    pub fn with_least_variance(&self, variance: f64) -> Mean {
+        match self.variance() < variance {
+            true => Mean::known_by(self.value, variance, degrees(&[self])),
+            false => *self,
+        }
+    }
+
     /// The variance of the mean.
     pub fn variance(&self) -> f64 {
         self.variances.iter().map(|(variance, _)| variance).sum()
@@ -74,7 +88,8 @@ pub struct Ratio {
 
 /// Compares `second` with `first`.
 ///
-/// Two means without any variance differ where they are not equal, and surely so: p is then 0.
+/// Means without any variance have no scale to measure their difference by: p is then 1, whatever
+/// they are.
 pub fn difference(first: &Mean, second: &Mean) -> Difference {
     difference_with(first, second, degrees(&[first, second]))
 }
@@ -85,16 +100,12 @@ pub fn difference_with(first: &Mean, second: &Mean, degrees: f64) -> Difference 
     let value = second.value - first.value;
     let t = t_quantile(1.0 - LEVEL / 2.0, degrees);
     let error = variance.sqrt();
-    let p = match (error > 0.0, value == 0.0) {
-        (true, _) => t_both_tails(value / error, degrees),
-        (false, true) => 1.0,
-        (false, false) => 0.0,
-    };
+    let p = if error > 0.0 { t_both_tails(value / error, degrees) } else { 1.0 };
     Difference { value, half_width: t * error, degrees, p, ratio: ratio(first, second, t) }
 }
 
 /// Satterthwaite's degrees of freedom of a sum of variances, never below 1.
-fn degrees(means: &[&Mean]) -> f64 {
+pub fn degrees(means: &[&Mean]) -> f64 {
     let (mut sum, mut squares) = (0.0, 0.0);
     for mean in means {
         for (variance, degrees) in mean.variances {
@@ -163,11 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn means_without_variance_differ_where_they_are_not_equal() {
+    fn means_without_variance_give_no_test() {
         let same = difference(&Mean::of(&[5.0; 3]), &Mean::of(&[5.0; 3]));
         assert_eq!((same.p, same.half_width), (1.0, 0.0));
         let other = difference(&Mean::of(&[5.0; 3]), &Mean::of(&[6.0; 3]));
-        assert_eq!((other.p, other.half_width), (0.0, 0.0));
+        assert_eq!((other.p, other.half_width), (1.0, 0.0));
         assert_eq!(other.ratio.unwrap(), Ratio { value: 1.2, low: 1.2, high: 1.2 });
     }
 

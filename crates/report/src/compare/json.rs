@@ -117,6 +117,7 @@ struct FigureJson<'a> {
     difference: Option<EstimateJson>,
     ratio: Option<RatioJson>,
     p: Option<f64>,
+    p_if_independent: Option<f64>,
     p_adjusted: Option<f64>,
     ranks: Option<RanksJson>,
     detectable_fraction: Option<f64>,
@@ -212,6 +213,7 @@ fn figure<'a>(
         difference: figure.difference.map(estimate),
         ratio: figure.ratio.map(ratio),
         p: figure.p.map(exported),
+        p_if_independent: figure.p_independent.map(exported),
         p_adjusted: figure.p_adjusted.map(exported),
         ranks: figure.ranks.map(|ranks| RanksJson {
             u: exported(ranks.u),

@@ -75,13 +75,16 @@ pub(super) fn points(comparison: &Comparison, pair: &Pair, detail: Detail) -> Ve
     blocks
 }
 
-const ALL_DOUBTS: [Doubt; 6] = [
+const ALL_DOUBTS: [Doubt; 9] = [
     Doubt::NotMeasured,
     Doubt::SingleRunsDiffer,
     Doubt::SingleRuns,
     Doubt::TestsDisagree,
     Doubt::AmongMany,
     Doubt::TooCoarse,
+    Doubt::Drift,
+    Doubt::FewBackToBack,
+    Doubt::HostDiffers,
 ];
 
 const fn mark(doubt: Doubt) -> char {
@@ -92,6 +95,9 @@ const fn mark(doubt: Doubt) -> char {
         Doubt::TestsDisagree => 'd',
         Doubt::AmongMany => 'e',
         Doubt::TooCoarse => 'f',
+        Doubt::Drift => 'g',
+        Doubt::FewBackToBack => 'h',
+        Doubt::HostDiffers => 'i',
     }
 }
 

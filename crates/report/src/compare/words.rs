@@ -71,6 +71,7 @@ pub(super) fn caveats(comparison: &Comparison, pair: &Pair) -> Vec<String> {
             FlawKind::Overloaded => "was offered more than it takes",
             FlawKind::NotSteady => "did not stand still",
             FlawKind::Cached => "was served by a cache of this host, not by the storage alone,",
+            FlawKind::HostDiffers => "ran under different host state",
         };
         let count = caveat.load_points.len();
         let first = if count > 1 { ", first " } else { ": " };
@@ -121,11 +122,30 @@ fn seen(main: &[&FigureComparison]) -> String {
     )
 }
 
+/// What to do where the state of the host and the sides cannot be told apart.
+const INTERLEAVE: &str =
+    "`fourcorners run A B --interleave` measures both in turns and would tell.";
+
 /// Why nothing can be said, and what to do.
 fn doubts(main: &[&FigureComparison]) -> String {
     let has = |wanted: fn(Doubt) -> bool| {
         main.iter().any(|f| matches!(f.verdict, Verdict::CannotTell(doubt) if wanted(doubt)))
     };
+    if has(|d| d == Doubt::HostDiffers) {
+        return format!("The two sides ran under different host state. {INTERLEAVE}");
+    }
+    if has(|d| d == Doubt::Drift) {
+        return format!(
+            "No difference can be shown from back-to-back runs: the drift from one repeat to the \
+             next explains as much. {INTERLEAVE}"
+        );
+    }
+    if has(|d| d == Doubt::FewBackToBack) {
+        return format!(
+            "Back-to-back runs take at least 9 repeats of both sides together (`--repeats 5`) to \
+             tell a difference from a change of the host. {INTERLEAVE}"
+        );
+    }
     if has(|d| matches!(d, Doubt::SingleRuns | Doubt::SingleRunsDiffer)) {
         return "Each load point was measured once on each side, so how much one run differs from \
                 the next is not known. Measure each at least three times (`--repeats 3`), or say \
@@ -162,7 +182,10 @@ pub(super) fn findings(comparison: &Comparison, pair: &Pair) -> Vec<String> {
                 Verdict::CannotTell(_) => "within these runs ",
                 _ => "",
             };
-            let sentence = format!("{lead}{} in {place}", sentence(a, b, figure, ratio));
+            let host = point.host.map_or(String::new(), |contrast| {
+                format!(", but under different host state ({})", contrast.in_words())
+            });
+            let sentence = format!("{lead}{} in {place}{host}", sentence(a, b, figure, ratio));
             found.push(((ratio.value - 1.0).abs(), sentence));
         }
     }
@@ -278,11 +301,28 @@ pub(super) fn method(comparison: &Comparison) -> String {
         .iter()
         .flat_map(|pair| pair.figures().map(|(_, _, figure)| figure.basis))
         .collect();
-    let mut words = "Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and \
-                     a test by ranks (Mann and Whitney). A main figure is the achieved rate of a \
+    let test = match bases.contains(&Basis::Blocks) {
+        true => {
+            "The sides took turns in blocks of two runs, in random order. Each difference has a \
+             95 % interval from the ratios within the blocks (paired t)."
+        }
+        false => {
+            "Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and a test \
+             by ranks (Mann and Whitney)."
+        }
+    };
+    let drift = match bases.iter().any(|basis| matches!(basis, Basis::Repeats | Basis::Borrowed)) {
+        true => {
+            " Repeats ran back to back, so the interval covers what their drift (as a random walk) \
+             would move one session from the other."
+        }
+        false => "",
+    };
+    let mut words = format!(
+        "{test}{drift} A main figure is the achieved rate of a \
                      closed loop, the mean response time of an open one, and the 99th percentile \
                      of both."
-        .to_owned();
+    );
     if comparison.main_tests > 0 {
         words.push_str(&format!(
             " The {} of main figures share one error rate of 5 % (Holm), the {} others another.",
