@@ -14,7 +14,7 @@ use crate::expect_args::{EXPECT_EXAMPLES, ExpectArguments};
 use crate::predict_args::{PREDICT_EXAMPLES, PredictArguments};
 use crate::record_args::{EXPORT_EXAMPLES, ExportArguments, ListArguments};
 use crate::record_args::{REPORT_EXAMPLES, ReportArguments, SHOW_EXAMPLES, ShowArguments};
-use crate::run_args::{PLAN_EXAMPLES, PlanArguments, RUN_EXAMPLES, RunArguments};
+use crate::run_args::{PLAN_EXAMPLES, PlanArguments, RUN_EXAMPLES, RunCommandArguments};
 use crate::size_args::{SIZE_EXAMPLES, SizeArguments};
 use crate::tune_args::{TUNE_EXAMPLES, TuneArguments};
 use crate::volume_args::{VOLUME_EXAMPLES, VolumeCommand};
@@ -93,7 +93,7 @@ pub(crate) enum Command {
     /// Prepares the files that are missing, warms up, measures, and ends with a table, an HTML
     /// report and the ID under which everything is kept.
     #[command(after_help = RUN_EXAMPLES)]
-    Run(RunArguments),
+    Run(Box<RunCommandArguments>),
     /// Find the least concurrency that reaches a rate, or what stops it.
     ///
     /// Measures the response time of one operation at a time, works out by Little's law how many

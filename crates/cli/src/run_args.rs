@@ -15,6 +15,7 @@ Examples:
   fourcorners run \"nfs://filer/vol1?nconnect=8\" --quick
   fourcorners run nfs://filer/vol1 -o nconnect=16 -o addr=10.0.0.4,10.0.0.5
   fourcorners run nfs://filer/vol1 --explain --known volume=1TiB:premium
+  fourcorners run /mnt/old /mnt/new --interleave --repeats 10
   fourcorners run null: --quick        the ceiling of the generator itself";
 
 pub(crate) const PLAN_EXAMPLES: &str = "\
@@ -24,7 +25,7 @@ Examples:
   fourcorners plan --json";
 
 /// What `plan` and `run` agree on: the experiment, and what it is done to.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Experiment")]
 pub(crate) struct ExperimentArguments {
     /// What is measured: a directory, an NFS export (`nfs://host/export`), or `null:`.
@@ -234,6 +235,32 @@ pub(crate) struct RunArguments {
 
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+}
+
+/// Arguments of the command `run`: what other commands that measure share, and the comparison.
+#[derive(Debug, Args)]
+pub(crate) struct RunCommandArguments {
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+
+    /// The second target, for --interleave. The same as the first compares it with itself.
+    #[arg(value_name = "TARGET_B", requires = "interleave")]
+    pub(crate) second_target: Option<String>,
+
+    /// Measure two targets in turns and compare them: `run A B --interleave`.
+    ///
+    /// Prepares both, then does every run on A and on B, one right after the other, in random order
+    /// from the seed. Whatever the host does over a longer time is in both runs of such a block and
+    /// cancels; runs that are done back to back cannot tell it from a difference. Each load point is
+    /// measured in 5 blocks, or in as many as --repeats says. Keeps one record for each side and
+    /// ends with their comparison, as `compare` prints it; the exit code is that of a run, whatever
+    /// the verdict.
+    #[arg(
+        long,
+        requires = "second_target",
+        conflicts_with_all = ["events", "report", "explain", "until"]
+    )]
+    pub(crate) interleave: bool,
 }
 
 /// Forms of the event stream.

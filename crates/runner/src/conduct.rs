@@ -15,7 +15,7 @@ use analysis::witness::Told;
 use engine::drive::Stop;
 use engine::run::RunEnd;
 use metrics::interval::Interval;
-use metrics::run_record::{Outcome, RunRecord};
+use metrics::run_record::{EngineUsed, Outcome, RunRecord};
 use metrics::warning::Warning;
 use metrics::wire::WireInterval;
 use target::directory::TargetDirectory;
@@ -106,6 +106,14 @@ pub fn conduct_with(
             conductor.do_runs(plan)
         }
     });
+    finish(announcer, result)
+}
+
+/// Announces how a plan ended. Results that could not be kept are its first failure.
+pub(crate) fn finish(
+    mut announcer: Announcer<'_>,
+    result: Result<Outcome, ConductError>,
+) -> Result<Outcome, ConductError> {
     let outcome = match (announcer.failure(), &result) {
         (Some(failure), _) => Outcome::Failed { reason: not_kept(failure) },
         (None, Ok(outcome)) => outcome.clone(),
@@ -119,7 +127,7 @@ pub fn conduct_with(
 }
 
 /// Prepares; breaks with the plan's outcome where the user stopped it.
-fn make_ready(
+pub(crate) fn make_ready(
     directory: &mut TargetDirectory,
     stop: &Stop,
     announcer: &mut Announcer<'_>,
@@ -150,7 +158,7 @@ struct Recorded {
 
 /// The runs of a plan that failed.
 #[derive(Default)]
-struct Failures {
+pub(crate) struct Failures {
     count: u32,
     first: Option<String>,
 }
@@ -163,7 +171,7 @@ impl Failures {
         }
     }
 
-    fn into_outcome(self) -> Outcome {
+    pub(crate) fn into_outcome(self) -> Outcome {
         match (self.first, self.count) {
             (None, _) => Outcome::Done,
             (Some(first), 1) => Outcome::Failed { reason: first },
@@ -175,20 +183,24 @@ impl Failures {
 }
 
 /// What is needed to do the runs of a plan.
-struct Conductor<'c, 'h, 'a> {
-    fleet: &'c mut dyn Fleet,
-    host: Host<'h>,
-    directory: Option<&'c TargetDirectory>,
-    stop: &'c Arc<Stop>,
-    announcer: &'c mut Announcer<'a>,
+pub(crate) struct Conductor<'c, 'h, 'a> {
+    pub(crate) fleet: &'c mut dyn Fleet,
+    pub(crate) host: Host<'h>,
+    pub(crate) directory: Option<&'c TargetDirectory>,
+    pub(crate) stop: &'c Arc<Stop>,
+    pub(crate) announcer: &'c mut Announcer<'a>,
 }
 
 impl Conductor<'_, '_, '_> {
-    fn do_runs(&mut self, plan: &Plan) -> Result<Outcome, ConductError> {
-        let used = self.fleet.choose_engine(plan, self.directory).map_err(|error| match error {
+    pub(crate) fn choose_engine(&mut self, plan: &Plan) -> Result<EngineUsed, ConductError> {
+        self.fleet.choose_engine(plan, self.directory).map_err(|error| match error {
             FleetError::Refused(refusal) => ConductError::Refused(refusal),
             error => ConductError::Fleet(error),
-        })?;
+        })
+    }
+
+    fn do_runs(&mut self, plan: &Plan) -> Result<Outcome, ConductError> {
+        let used = self.choose_engine(plan)?;
         let generator = Generator::of(plan, used.engine, self.host.processors);
         self.announcer.tell(&Event::EngineChosen(used));
         let mut failures = Failures::default();
@@ -224,7 +236,7 @@ impl Conductor<'_, '_, '_> {
 
     /// One run with what it means for the plan; breaks with the plan's outcome, or with none where
     /// nothing further is begun.
-    fn go_through(
+    pub(crate) fn go_through(
         &mut self,
         run: &Run,
         failures: &mut Failures,

@@ -10,5 +10,6 @@ pub mod announce;
 pub mod conduct;
 pub mod event;
 pub mod fleet;
+pub mod interleave;
 pub mod prepare;
 pub mod tolerance;

@@ -114,44 +114,85 @@ impl Store {
     ) -> Result<Writer, Error> {
         loop {
             let id = run_id::new_id(&plan.name, started_unix_ms);
-            let incomplete = self.runs().join(format!("{INCOMPLETE}{id}"));
-            let directory = self.runs().join(&id);
-            let fail = |source| Error::CreateRunDirectory { path: directory.clone(), source };
-            match fs::create_dir(&incomplete) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                made => made.map_err(fail)?,
+            if let Some(writer) = self.create_as(id, plan, environment, started_unix_ms)? {
+                return Ok(writer);
             }
-            let written = manifest::write(
-                &incomplete.join(MANIFEST),
-                &id,
-                plan,
-                environment,
-                started_unix_ms,
-            )
-            .and_then(|()| Journal::create(incomplete.join(JOURNAL)))
-            .and_then(|journal| sync_directory(&incomplete).map(|()| journal).map_err(fail));
-            let mut journal = match written {
-                Ok(journal) => journal,
-                Err(error) => {
-                    // The first failure is the one to tell; what is left over is no record and
-                    // hurts nobody.
-                    let _left_over = fs::remove_dir_all(&incomplete);
-                    return Err(error);
-                }
-            };
-            // A record appears whole or not at all. A directory that is not empty is never replaced
-            // by a rename.
-            if let Err(error) = fs::rename(&incomplete, &directory) {
-                fs::remove_dir_all(&incomplete).map_err(fail)?;
-                if directory.exists() {
-                    continue;
-                }
-                return Err(fail(error));
-            }
-            sync_directory(&self.runs()).map_err(fail)?;
-            journal.moved_to(directory.join(JOURNAL));
-            return Ok(Writer { store: self.clone(), id, directory, journal, finished: false });
         }
+    }
+
+    /// Begins the records of two plans that are done in turns. `facts_of` gives the environment of
+    /// a side (0 or 1) once the ID of the other's record is known. The second begins a millisecond
+    /// later, so that it is listed after the first.
+    ///
+    /// # Errors
+    /// [`Error::CreateRunDirectory`], [`Error::LockJournal`].
+    pub fn create_pair(
+        &self,
+        plans: [&Plan; 2],
+        facts_of: impl Fn(usize, &str) -> Vec<(String, String)>,
+        started_unix_ms: u64,
+    ) -> Result<[Writer; 2], Error> {
+        loop {
+            let ids = plans.map(|plan| run_id::new_id(&plan.name, started_unix_ms));
+            let [first, second] = ids.clone();
+            let facts = facts_of(0, &second);
+            let Some(a) = self.create_as(first, plans[0], &facts, started_unix_ms)? else {
+                continue;
+            };
+            let facts = facts_of(1, &ids[0]);
+            let begun = self.create_as(second, plans[1], &facts, started_unix_ms + 1);
+            if let Ok(Some(b)) = begun {
+                return Ok([a, b]);
+            }
+            // A record without its partner is none.
+            let path = a.directory().to_owned();
+            drop(a);
+            fs::remove_dir_all(&path)
+                .map_err(|source| Error::CreateRunDirectory { path, source })?;
+            begun?;
+        }
+    }
+
+    /// Begins a record with this ID; `None` where another has it.
+    fn create_as(
+        &self,
+        id: String,
+        plan: &Plan,
+        environment: &[(String, String)],
+        started_unix_ms: u64,
+    ) -> Result<Option<Writer>, Error> {
+        let incomplete = self.runs().join(format!("{INCOMPLETE}{id}"));
+        let directory = self.runs().join(&id);
+        let fail = |source| Error::CreateRunDirectory { path: directory.clone(), source };
+        match fs::create_dir(&incomplete) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            made => made.map_err(fail)?,
+        }
+        let written =
+            manifest::write(&incomplete.join(MANIFEST), &id, plan, environment, started_unix_ms)
+                .and_then(|()| Journal::create(incomplete.join(JOURNAL)))
+                .and_then(|journal| sync_directory(&incomplete).map(|()| journal).map_err(fail));
+        let mut journal = match written {
+            Ok(journal) => journal,
+            Err(error) => {
+                // The first failure is the one to tell; what is left over is no record and
+                // hurts nobody.
+                let _left_over = fs::remove_dir_all(&incomplete);
+                return Err(error);
+            }
+        };
+        // A record appears whole or not at all. A directory that is not empty is never replaced
+        // by a rename.
+        if let Err(error) = fs::rename(&incomplete, &directory) {
+            fs::remove_dir_all(&incomplete).map_err(fail)?;
+            if directory.exists() {
+                return Ok(None);
+            }
+            return Err(fail(error));
+        }
+        sync_directory(&self.runs()).map_err(fail)?;
+        journal.moved_to(directory.join(JOURNAL));
+        Ok(Some(Writer { store: self.clone(), id, directory, journal, finished: false }))
     }
 
     /// All records, the oldest first. Damaged ones are listed as such.

@@ -44,7 +44,7 @@ impl Mean {
     /// The same with at least this `variance`.
     pub fn with_least_variance(&self, variance: f64) -> Mean {
         match self.variance() < variance {
-            true => Mean::known_by(self.value, variance, degrees(&[self])),
+            true => Mean::known_by(self.value, variance, self.variances[0].1),
             false => *self,
         }
     }

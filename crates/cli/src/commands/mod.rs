@@ -8,6 +8,7 @@ mod clean;
 mod compare;
 mod expect;
 mod export;
+mod interleave;
 mod list;
 mod output;
 mod plan;

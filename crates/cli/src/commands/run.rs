@@ -9,21 +9,22 @@ use analysis::Findings;
 use anyhow::anyhow;
 use host::Root;
 use host::cpu::CpuTimes;
+use host::wire::Meter;
 use metrics::run_record;
 use report::record::Record;
 use runner::conduct::{ConductError, Host, conduct_with};
 use runner::event::Listener;
 use runner::fleet::{Fleet, LocalFleet};
 use store::Store;
-use target::directory::{self, TargetDirectory, Wanted};
+use target::directory::{self, Survey, TargetDirectory, Wanted};
 use target::folder::Place;
 use units::Bytes;
 use workload::plan::{Plan, TargetSpec};
 
 use crate::beside;
 use crate::beside_args::BesideArguments;
-use crate::commands::output;
 use crate::commands::plan::warn_of_crowding;
+use crate::commands::{interleave, output};
 use crate::emulated::{self, Service, WitnessedFleet};
 use crate::environment;
 use crate::event_line::Verdict;
@@ -38,11 +39,15 @@ use crate::known;
 use crate::live::{Decisions, Live};
 use crate::named_target;
 use crate::refusal;
-use crate::run_args::RunArguments;
+use crate::run_args::{RunArguments, RunCommandArguments};
 use crate::terminal::Terminal;
 use crate::wire;
 
-pub(crate) fn run(arguments: &RunArguments, terminal: &Terminal) -> Outcome {
+pub(crate) fn run(arguments: &RunCommandArguments, terminal: &Terminal) -> Outcome {
+    if let Some(second) = arguments.second_target.as_deref() {
+        return interleave::run(&arguments.run, second, terminal);
+    }
+    let arguments = &arguments.run;
     perform(arguments, terminal, |terminal| experiment::plan(&arguments.experiment, terminal))
 }
 
@@ -154,8 +159,19 @@ fn claim(
     planned: &Planned,
     service: Option<&Service>,
 ) -> Result<(Store, Option<TargetDirectory>), Failure> {
-    let place = match (&planned.plan.target, service) {
-        (TargetSpec::Null, _) => return Ok((arguments.store.open()?, None)),
+    let Some(place) = place(&planned.plan, service)? else {
+        return Ok((arguments.store.open()?, None));
+    };
+    let survey = survey(arguments, &planned.plan, place)?;
+    let store = arguments.store.open()?;
+    let directory = survey.claim().map_err(refusal::failure)?;
+    Ok((store, Some(directory)))
+}
+
+/// Where the target's files are; `None` for the null target.
+pub(super) fn place(plan: &Plan, service: Option<&Service>) -> Result<Option<Place>, Failure> {
+    let place = match (&plan.target, service) {
+        (TargetSpec::Null, _) => return Ok(None),
         (_, Some(service)) => Place::Nfs(service.url().clone()),
         (TargetSpec::Directory { path }, _) => Place::Directory(PathBuf::from(path)),
         (TargetSpec::Nfs { url, .. }, _) => Place::Nfs(named_target::parsed(url)?),
@@ -163,19 +179,26 @@ fn claim(
             return Err(Failure::bug(anyhow!("the emulated volume has no service")));
         }
     };
+    Ok(Some(place))
+}
+
+/// Looks at the target's directory; nothing is made or marked yet.
+pub(super) fn survey(
+    arguments: &RunArguments,
+    plan: &Plan,
+    place: Place,
+) -> Result<Survey, Failure> {
     let overrides = arguments.overrides.overrides();
     let mut survey =
-        directory::survey(place, Wanted::by(&planned.plan), overrides).map_err(refusal::failure)?;
+        directory::survey(place, Wanted::by(plan), overrides).map_err(refusal::failure)?;
     if !overrides.refill {
         // The run itself looks again; this time there is no record yet that would say `failed`.
         survey = survey.inspect().map_err(refusal::failure)?;
     }
-    let store = arguments.store.open()?;
-    let directory = survey.claim().map_err(refusal::failure)?;
-    Ok((store, Some(directory)))
+    Ok(survey)
 }
 
-fn say_what_is_assumed(planned: &Planned, terminal: &Terminal) {
+pub(super) fn say_what_is_assumed(planned: &Planned, terminal: &Terminal) {
     for (what, value) in &planned.assumed {
         terminal.note_wrapped(&format!("assumed {what}: {value}"));
     }
@@ -187,7 +210,11 @@ fn say_what_is_assumed(planned: &Planned, terminal: &Terminal) {
 }
 
 /// What the target turned out to be.
-fn say_what_was_found(planned: &Planned, directory: Option<&TargetDirectory>, terminal: &Terminal) {
+pub(super) fn say_what_was_found(
+    planned: &Planned,
+    directory: Option<&TargetDirectory>,
+    terminal: &Terminal,
+) {
     let Some(directory) = directory else { return };
     let place = directory.path().display();
     match (&planned.plan.target, directory.mounted()) {
@@ -228,21 +255,35 @@ fn measure(
     all.extend(listeners.live.iter_mut().map(|live| live as &mut dyn Listener));
     all.extend(listeners.decisions.iter_mut().map(|said| said as &mut dyn Listener));
     all.extend(listeners.events.iter_mut().map(|events| &mut **events as &mut dyn Listener));
+    let meter = wire::meter(Root::of_this_host(), directory.as_deref());
+    with_hosts([meter], |[host]| conduct_with(fleet, plan, directory, host, &stop, &mut all))
+}
+
+/// Calls `measure` with what conductors may ask of this host, one for each meter.
+pub(super) fn with_hosts<R, const N: usize>(
+    meters: [Meter; N],
+    measure: impl FnOnce([Host<'_>; N]) -> R,
+) -> R {
     let root = Root::of_this_host();
-    let mut earlier = CpuTimes::read(&root);
-    let mut steal_since_last = || {
-        let before = std::mem::replace(&mut earlier, CpuTimes::read(&root))?;
-        earlier.as_ref()?.steal_since(&before)
-    };
-    let mut meter = wire::meter(root.clone(), directory.as_deref());
-    let mut wire_since_last = || meter.since_last().into_iter().map(wire::interval).collect();
-    let host = Host {
-        wire_since_last: &mut wire_since_last,
-        memory_bytes: host::facts::memory_bytes(&root),
-        processors: u32::try_from(engine::processor::processors().len()).ok(),
-        steal_since_last: &mut steal_since_last,
-    };
-    conduct_with(fleet, plan, directory, host, &stop, &mut all)
+    let mut steals = meters.each_ref().map(|_| {
+        let root = root.clone();
+        let mut earlier = CpuTimes::read(&root);
+        move || {
+            let before = std::mem::replace(&mut earlier, CpuTimes::read(&root))?;
+            earlier.as_ref()?.steal_since(&before)
+        }
+    });
+    let mut wires = meters
+        .map(|mut meter| move || meter.since_last().into_iter().map(wire::interval).collect());
+    let memory_bytes = host::facts::memory_bytes(&root);
+    let processors = u32::try_from(engine::processor::processors().len()).ok();
+    let mut wires = wires.iter_mut();
+    measure(steals.each_mut().map(|steal_since_last| Host {
+        wire_since_last: wires.next().expect("as many as there are meters"),
+        memory_bytes,
+        processors,
+        steal_since_last,
+    }))
 }
 
 /// The table and the record's name, then the report: what was measured is shown even where the
@@ -354,7 +395,7 @@ fn is_overloaded_by_mistake(findings: &Findings) -> bool {
     sightings.any(|sighting| !sighting.load_point.is_some_and(searched))
 }
 
-fn unix_ms() -> u64 {
+pub(super) fn unix_ms() -> u64 {
     // A clock before 1970 is wrong, and only shown.
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
