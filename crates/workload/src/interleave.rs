@@ -82,7 +82,7 @@ mod tests {
 
     fn plan(repeats: u32, seed: u64) -> Plan {
         let text = format!(
-            "[run]\nrepeats = {repeats}\nseed = {seed}\n[stream.data]\nread = 100\n\
+            "name = \"turns\"\n[run]\nrepeats = {repeats}\nseed = {seed}\n[stream.data]\nread = \"100%\"\npattern = \"random\"\n\
              transfer_size = \"8KiB\"\nfile_size = \"1MiB\"\nqueue_depth = [1, 2]\n"
         );
         let experiment = crate::experiment::parse_with(&text, "test", &[]).expect("it is valid");
