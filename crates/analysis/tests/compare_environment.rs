@@ -11,9 +11,9 @@ use workload::arrival::Arrival;
 use workload::pattern::AccessPattern;
 use workload::plan::{EngineChoice, TargetSpec, WeightedSize, WriteStability};
 
-/// Three repeats of one load point; `faster` adds that many operations to each second.
+/// Five repeats of one load point; `faster` adds that many operations to each second.
 fn repeats(faster: u64) -> Vec<RunRecord> {
-    (0..3u32)
+    (0..5u32)
         .map(|repeat| {
             let mut run = run("random read 8 KiB", vec![stream("data", 4)], 1, 6);
             run.repeat = repeat;

@@ -14,7 +14,7 @@ use workload::arrival::Arrival;
 
 const WINDOW: u64 = 12;
 
-/// Three repeats at two queue depths, with so many operations a second more than the usual.
+/// Five repeats at two queue depths, with so many operations a second more than the usual.
 fn measured(faster: u64) -> ExperimentRecord {
     let one = |repeat: u32, depth: u32| {
         let mut run = run("random read 8 KiB", vec![stream("data", depth)], 1, WINDOW);
@@ -22,7 +22,7 @@ fn measured(faster: u64) -> ExperimentRecord {
         let rate = 10_000 * u64::from(depth) + faster + 10 * u64::from(repeat);
         done(run, (0..=WINDOW).map(|second| reads(rate + second % 2, 8192, 100_000)).collect())
     };
-    experiment((0..3).flat_map(|repeat| [one(repeat, 1), one(repeat, 4)]).collect())
+    experiment((0..5).flat_map(|repeat| [one(repeat, 1), one(repeat, 4)]).collect())
 }
 
 /// Such that a cache answered all but `passed` of what the first load point's reads moved.

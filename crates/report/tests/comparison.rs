@@ -25,7 +25,7 @@ fn measured(id: &str, rates: &[u64]) -> ExperimentRecord {
 }
 
 fn before() -> ExperimentRecord {
-    measured("20261120-061533-before-a1b2", &[10_000, 10_080, 9_950, 10_030])
+    measured("20261120-061533-before-a1b2", &[10_000, 10_080, 9_950, 10_030, 10_010])
 }
 
 fn compared(second: &ExperimentRecord) -> Comparison {
@@ -34,7 +34,7 @@ fn compared(second: &ExperimentRecord) -> Comparison {
 
 #[test]
 fn a_faster_system_is_told_in_words_first_then_in_numbers() {
-    let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260]);
+    let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260, 11_220]);
     expect![[r#"
 
         B against A: faster
@@ -70,7 +70,7 @@ fn a_faster_system_is_told_in_words_first_then_in_numbers() {
 
 #[test]
 fn without_a_difference_it_is_said_what_would_have_been_seen() {
-    let after = measured("20261121-061533-after-c3d4", &[10_010, 10_060, 9_960, 10_020]);
+    let after = measured("20261121-061533-after-c3d4", &[10_010, 10_060, 9_960, 10_020, 10_000]);
     expect![[r#"
 
         B against A: no difference found
@@ -100,7 +100,8 @@ fn without_a_difference_it_is_said_what_would_have_been_seen() {
 
 #[test]
 fn what_else_differs_comes_first_and_no_winner_is_named() {
-    let mut after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260]);
+    let mut after =
+        measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260, 11_220]);
     after.environment[1].1 = "6.19.0".to_owned();
     for record in &mut after.runs {
         record.run.streams[0].workers = 2;
@@ -148,7 +149,7 @@ fn over_the_wire(mut record: ExperimentRecord, passed: f64) -> ExperimentRecord 
 
 #[test]
 fn what_was_wrong_with_the_measurements_stands_between_the_words_and_the_numbers() {
-    let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260]);
+    let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260, 11_220]);
     let sides = [Side::of(&over_the_wire(before(), 1.02)), Side::of(&over_the_wire(after, 0.03))];
     let comparison = compare(&sides, &Options::default());
     expect![[r#"
@@ -238,7 +239,7 @@ fn two_single_runs_are_told_apart_and_no_winner_is_named() {
 
 #[test]
 fn markdown_and_json_have_the_numbers_of_the_text() {
-    let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260]);
+    let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260, 11_220]);
     let comparison = compared(&after);
     let markdown = markdown(&comparison, Detail::Main);
     assert!(markdown.starts_with("# Comparison of A and B\n\n## B against A: faster\n"));

@@ -8,10 +8,10 @@ use store::Store;
 use crate::harness::Place;
 use crate::records::{done, experiment, reads, run, stream};
 
-/// Three repeats at queue depths 1 and 4, with so many reads a second more than the usual.
+/// Five repeats at queue depths 1 and 4, with so many reads a second more than the usual.
 fn measured(faster: u64) -> ExperimentRecord {
     let mut runs = Vec::new();
-    for repeat in 0..3u32 {
+    for repeat in 0..5u32 {
         for depth in [1, 4] {
             let mut run = run("random read 8 KiB", vec![stream("data", depth)], 1, 6);
             run.repeat = repeat;

@@ -19,6 +19,7 @@ mod foreign_servers;
 mod ganesha;
 mod help;
 mod host_state;
+mod interleaving;
 mod loopback;
 #[path = "../../../target/tests/nfs/memfs.rs"]
 mod memfs;
