@@ -17,6 +17,10 @@ const STEAL_APART: f64 = 0.01;
 /// 10 ms, and an idle system uses one or two hundredths.
 const OTHERS_APART: f64 = 0.05;
 
+/// The kernel counts in ticks of 10 ms for each processor. A few of them, at the edges of short
+/// runs, are no difference.
+const TICKS_NS: f64 = 5.0 * 10e6;
+
 /// Who used the processors that fourcorners may use, during the windows of a load point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HostUse {
@@ -24,6 +28,8 @@ pub struct HostUse {
     pub steal: f64,
     /// Share that other processes used. Slightly negative where nothing else ran.
     pub others: f64,
+    /// Shares that lie closer together than this may differ by the ticks of the counters alone.
+    pub resolution: f64,
 }
 
 /// The host states of two sides that differ materially.
@@ -38,12 +44,16 @@ pub struct HostContrast {
 impl HostContrast {
     /// Whether steal differs.
     pub fn in_steal(&self) -> bool {
-        (self.first.steal - self.second.steal).abs() > STEAL_APART
+        (self.first.steal - self.second.steal).abs() > STEAL_APART.max(self.resolution())
     }
 
     /// Whether the processor time of other processes differs.
     pub fn in_others(&self) -> bool {
-        (self.first.others - self.second.others).abs() > OTHERS_APART
+        (self.first.others - self.second.others).abs() > OTHERS_APART.max(self.resolution())
+    }
+
+    fn resolution(&self) -> f64 {
+        self.first.resolution.max(self.second.resolution)
     }
 
     /// What differs, the first side's value before the second's.
@@ -64,7 +74,11 @@ impl HostContrast {
 pub(super) fn of_records(records: &[&RunRecord]) -> Option<HostUse> {
     let intervals: Vec<_> = records.iter().flat_map(|record| window::measured(record)).collect();
     let summary = host_state::summary(&host_state::samples(&intervals), &[])?;
-    Some(HostUse { steal: summary.steal?.value, others: summary.others?.value })
+    Some(HostUse {
+        steal: summary.steal?.value,
+        others: summary.others?.value,
+        resolution: TICKS_NS / (summary.span_ns as f64 * summary.processors?),
+    })
 }
 
 /// Both where they differ materially; `None` where they do not, or one side was not read.
