@@ -7,9 +7,12 @@ use analysis::compare::side::Side;
 use analysis::compare::{Comparison, Options, compare};
 use expect_test::expect;
 use fixture::records::{done, experiment, reads, run, stream};
+use metrics::host_state::{HostInterval, ProcessorTimes};
+use metrics::interleaved::Interleaved;
 use metrics::run_record::ExperimentRecord;
 use metrics::wire::{WireInterval, WirePlace};
 use report::compare::{Detail, json, markdown, text};
+use workload::interleave::ComparedSide;
 
 /// Repeats at queue depth 4 with these rates, each second as the one before.
 fn measured(id: &str, rates: &[u64]) -> ExperimentRecord {
@@ -39,18 +42,18 @@ fn a_faster_system_is_told_in_words_first_then_in_numbers() {
 
         B against A: faster
           B is faster than A. Of 2 main figures in 1 load point: 2 better.
-          - B is 12.1 % (11.0 to 13.3 %) faster than A: 11,231 against 10,016 ops/s in
+          - B is 12.1 % (7.7 to 16.7 %) faster than A: 11,229 against 10,015 ops/s in
             random read 8 KiB, queue_depth=4
-          - B's p99 response time is 10.8 % (9.9 to 11.7 %) shorter: 356 against 399 us
+          - B's p99 response time is 10.8 % (7.2 to 14.3 %) shorter: 356 against 399 us
             in random read 8 KiB, queue_depth=4
           random read 8 KiB, queue_depth=4
-          figure                    A      B  change    95 % interval verdict
-          achieved rate, ops/s 10,016 11,231 +12.1 % +11.0 .. +13.3 % faster
-          response mean, us       399    356 -10.8 %  -11.7 .. -9.9 % better
-          response p50, us        399    356 -10.8 %  -11.7 .. -9.9 % better
-          response p99, us        399    356 -10.8 %  -11.7 .. -9.9 % better
-          response p99.9, us      399    356 -10.8 %  -11.7 .. -9.9 % better
-          CPU per op, us         59.9   53.4 -10.8 %  -11.7 .. -9.9 % better
+          figure                    A      B  change   95 % interval verdict
+          achieved rate, ops/s 10,015 11,229 +12.1 % +7.7 .. +16.7 % faster
+          response mean, us       399    356 -10.8 % -14.3 .. -7.2 % better
+          response p50, us        399    356 -10.8 % -14.3 .. -7.2 % better
+          response p99, us        399    356 -10.8 % -14.3 .. -7.2 % better
+          response p99.9, us      399    356 -10.8 % -14.3 .. -7.2 % better
+          CPU per op, us         59.9   53.4 -10.8 % -14.3 .. -7.2 % better
 
         What was compared
           - A: `20261120-061533-before-a1b2`, four corners on /mnt/vol1, begun
@@ -60,10 +63,11 @@ fn a_faster_system_is_told_in_words_first_then_in_numbers() {
 
         How it was judged
           Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and a
-          test by ranks (Mann and Whitney). A main figure is the achieved rate of a
-          closed loop, the mean response time of an open one, and the 99th percentile of
-          both. The 2 tests of main figures share one error rate of 5 % (Holm), the 4
-          others another.
+          test by ranks (Mann and Whitney). Repeats ran back to back, so the interval
+          covers what their drift (as a random walk) would move one session from the
+          other. A main figure is the achieved rate of a closed loop, the mean response
+          time of an open one, and the 99th percentile of both. The 2 tests of main
+          figures share one error rate of 5 % (Holm), the 4 others another.
     "#]]
     .assert_eq(&text(&compared(&after), Detail::All, 80));
 }
@@ -75,12 +79,12 @@ fn without_a_difference_it_is_said_what_would_have_been_seen() {
 
         B against A: no difference found
           No difference between A and B was found. Of 2 main figures in 1 load point: 2
-          without a difference. A change of 1.3 % in any of them would have been seen
-          with 80 % power; the largest that a 95 % interval leaves possible is 0.9 %.
+          without a difference. A change of 5.2 % in any of them would have been seen
+          with 80 % power; the largest that a 95 % interval leaves possible is 3.4 %.
           random read 8 KiB, queue_depth=4
           figure                    A      B change  95 % interval verdict
-          achieved rate, ops/s 10,016 10,013  0.0 % -0.9 .. +0.8 % no difference
-          response p99, us        399    400  0.0 % -0.8 .. +0.9 % no difference
+          achieved rate, ops/s 10,015 10,011  0.0 % -3.3 .. +3.3 % no difference
+          response p99, us        399    400  0.0 % -3.2 .. +3.4 % no difference
 
         What was compared
           - A: `20261120-061533-before-a1b2`, four corners on /mnt/vol1, begun
@@ -90,10 +94,11 @@ fn without_a_difference_it_is_said_what_would_have_been_seen() {
 
         How it was judged
           Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and a
-          test by ranks (Mann and Whitney). A main figure is the achieved rate of a
-          closed loop, the mean response time of an open one, and the 99th percentile of
-          both. The 2 tests of main figures share one error rate of 5 % (Holm), the 4
-          others another.
+          test by ranks (Mann and Whitney). Repeats ran back to back, so the interval
+          covers what their drift (as a random walk) would move one session from the
+          other. A main figure is the achieved rate of a closed loop, the mean response
+          time of an open one, and the 99th percentile of both. The 2 tests of main
+          figures share one error rate of 5 % (Holm), the 4 others another.
     "#]]
     .assert_eq(&text(&compared(&after), Detail::Main, 80));
 }
@@ -116,9 +121,9 @@ fn what_else_differs_comes_first_and_no_winner_is_named() {
           - kernel: kernel.release 6.18.0 | 6.19.0
           - plan: data.workers 1 | 2 (in 1 load point)
           random read 8 KiB, queue_depth=4
-          figure                    A      B  change    95 % interval verdict
-          achieved rate, ops/s 10,016 11,231 +12.1 % +11.0 .. +13.3 % -
-          response p99, us        399    356 -10.8 %  -11.7 .. -9.9 % -
+          figure                    A      B  change   95 % interval verdict
+          achieved rate, ops/s 10,015 11,229 +12.1 % +7.7 .. +16.7 % -
+          response p99, us        399    356 -10.8 % -14.3 .. -7.2 % -
 
         What was compared
           - A: `20261120-061533-before-a1b2`, four corners on /mnt/vol1, begun
@@ -128,10 +133,11 @@ fn what_else_differs_comes_first_and_no_winner_is_named() {
 
         How it was judged
           Each difference has a 95 % interval (Welch's t, Fieller's for the ratio) and a
-          test by ranks (Mann and Whitney). A main figure is the achieved rate of a
-          closed loop, the mean response time of an open one, and the 99th percentile of
-          both. The 2 tests of main figures share one error rate of 5 % (Holm), the 4
-          others another.
+          test by ranks (Mann and Whitney). Repeats ran back to back, so the interval
+          covers what their drift (as a random walk) would move one session from the
+          other. A main figure is the achieved rate of a closed loop, the mean response
+          time of an open one, and the 99th percentile of both. The 2 tests of main
+          figures share one error rate of 5 % (Holm), the 4 others another.
     "#]]
     .assert_eq(&text(&compared(&after), Detail::Main, 80));
 }
@@ -175,9 +181,9 @@ fn what_was_wrong_with_the_measurements_stands_between_the_words_and_the_numbers
 
         B against A: faster, with caveats
           B is faster than A. Of 2 main figures in 1 load point: 2 better.
-          - B is 12.1 % (11.0 to 13.3 %) faster than A: 11,231 against 10,016 ops/s in
+          - B is 12.1 % (7.7 to 16.7 %) faster than A: 11,229 against 10,015 ops/s in
             random read 8 KiB, queue_depth=4
-          - B's p99 response time is 10.8 % (9.9 to 11.7 %) shorter: 356 against 399 us
+          - B's p99 response time is 10.8 % (7.2 to 14.3 %) shorter: 356 against 399 us
             in random read 8 KiB, queue_depth=4
           Before you rely on it:
           - B was served by a cache of this host, not by the storage alone, in 1 of 1
@@ -211,8 +217,9 @@ fn two_single_runs_are_told_apart_and_no_winner_is_named() {
         B against A: cannot tell
           Whether A and B differ cannot be told. Of 2 main figures in 1 load point: 2
           undecided. Each load point was measured once on each side, so how much one run
-          differs from the next is not known. Measure each at least three times
-          (`--repeats 3`), or say what is known of it (`--run-to-run 2%`).
+          differs from the next is not known. Measure both in turns (`run A B
+          --interleave`), or each at least five times (`--repeats 5`), or say what is
+          known of it (`--run-to-run 2%`).
           - within these runs B is 20.0 % (20.0 to 20.0 %) faster than A: 12,001 against
             10,001 ops/s in random read 8 KiB, queue_depth=4
           - within these runs B's p99 response time is 16.7 % (16.7 to 16.7 %) shorter:
@@ -237,6 +244,113 @@ fn two_single_runs_are_told_apart_and_no_winner_is_named() {
     .assert_eq(&text(&comparison, Detail::Main, 80));
 }
 
+/// Both as sides of one interleaved comparison.
+fn in_turns(mut sides: [ExperimentRecord; 2]) -> Comparison {
+    let ids = [sides[0].id.clone(), sides[1].id.clone()];
+    for (index, side) in ComparedSide::BOTH.into_iter().enumerate() {
+        let partner = ids[side.other().index()].clone();
+        let first = vec![ComparedSide::A; sides[index].runs.len()];
+        sides[index].environment.extend(Interleaved { partner, side, first }.facts());
+    }
+    compare(&sides.each_ref().map(Side::of), &Options::default())
+}
+
+#[test]
+fn sides_that_took_turns_are_compared_by_block() {
+    let after = measured("20261121-061533-after-c3d4", &[10_110, 10_190, 10_055, 10_130, 10_110]);
+    expect![[r#"
+
+        B against A: faster
+          B is faster than A. Of 2 main figures in 1 load point: 2 better.
+          - B is 1.0 % (1.0 to 1.1 %) faster than A: 10,120 against 10,015 ops/s in
+            random read 8 KiB, queue_depth=4
+          - B's p99 response time is 1.0 % (0.9 to 1.2 %) shorter: 395 against 399 us in
+            random read 8 KiB, queue_depth=4
+          random read 8 KiB, queue_depth=4
+          figure                    A      B change  95 % interval verdict
+          achieved rate, ops/s 10,015 10,120 +1.0 % +1.0 .. +1.1 % faster
+          response mean, us       399    395 -1.0 % -1.1 .. -1.0 % better
+          response p50, us        399    395 -1.0 % -1.2 .. -0.9 % better
+          response p99, us        399    395 -1.0 % -1.2 .. -0.9 % better
+          response p99.9, us      399    395 -1.0 % -1.2 .. -0.9 % better
+          CPU per op, us         59.9   59.3 -1.0 % -1.1 .. -1.0 % better
+
+        What was compared
+          - A: `20261120-061533-before-a1b2`, four corners on /mnt/vol1, begun
+            2026-11-21 06:15:33 UTC
+          - B: `20261121-061533-after-c3d4`, four corners on /mnt/vol1, begun 2026-11-21
+            06:15:33 UTC
+
+        How it was judged
+          The sides took turns in blocks of two runs, in random order. Each difference
+          has a 95 % interval from the ratios within the blocks (paired t). A main
+          figure is the achieved rate of a closed loop, the mean response time of an
+          open one, and the 99th percentile of both. The 2 tests of main figures share
+          one error rate of 5 % (Holm), the 4 others another.
+    "#]]
+    .assert_eq(&text(&in_turns([before(), after]), Detail::Main, 80));
+}
+
+#[test]
+fn a_difference_that_drift_explains_points_to_measuring_in_turns() {
+    let after = measured("20261121-061533-after-c3d4", &[10_110, 10_190, 10_055, 10_130, 10_110]);
+    expect![[r#"
+
+        B against A: cannot tell
+          Whether A and B differ cannot be told. Of 2 main figures in 1 load point: 2
+          undecided. No difference can be shown from back-to-back runs: the drift from
+          one repeat to the next explains as much. `fourcorners run A B --interleave`
+          measures both in turns and would tell."#]]
+    .assert_eq(until_the_numbers(&text(&compared(&after), Detail::Main, 80)));
+}
+
+#[test]
+fn different_host_state_is_in_the_sentence_of_the_verdict() {
+    let busy = |mut record: ExperimentRecord, steal_ms: u64| {
+        for interval in record.runs.iter_mut().flat_map(|run| &mut run.intervals) {
+            let times = ProcessorTimes {
+                busy_ns: 800_000_000,
+                idle_ns: 1_200_000_000 - steal_ms * 1_000_000,
+                steal_ns: steal_ms * 1_000_000,
+            };
+            interval.host = Some(HostInterval {
+                span_ns: 1_000_000_000,
+                processors: Some(2),
+                times: Some(times),
+                ..HostInterval::default()
+            });
+        }
+        record
+    };
+    let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260, 11_220]);
+    let sides = [busy(before(), 0), busy(after, 200)];
+    let back_to_back = compare(&sides.each_ref().map(Side::of), &Options::default());
+    expect![[r#"
+
+        B against A: cannot tell, with caveats
+          Whether A and B differ cannot be told. Of 2 main figures in 1 load point: 2
+          undecided. The two sides ran under different host state. `fourcorners run A B
+          --interleave` measures both in turns and would tell.
+          Before you rely on it:
+          - B ran under different host state in 1 of 1 load point: random read 8 KiB,
+            queue_depth=4 (steal 0.0 % against 10.0 % of the processors' time)"#]]
+    .assert_eq(until_the_numbers(&text(&back_to_back, Detail::Main, 80)));
+    expect![[r#"
+
+        B against A: faster, with caveats
+          B is faster than A. Of 2 main figures in 1 load point: 2 better.
+          - B is 12.1 % (12.0 to 12.3 %) faster than A: 11,229 against 10,015 ops/s in
+            random read 8 KiB, queue_depth=4, but under different host state (steal 0.0
+            % against 10.0 % of the processors' time)
+          - B's p99 response time is 10.8 % (10.7 to 10.9 %) shorter: 356 against 399 us
+            in random read 8 KiB, queue_depth=4, but under different host state (steal
+            0.0 % against 10.0 % of the processors' time)
+          Before you rely on it:
+          - B ran under different host state in 1 of 1 load point: random read 8 KiB,
+            queue_depth=4 (steal 0.0 % against 10.0 % of the processors' time)"#]]
+    .assert_eq(until_the_numbers(&text(&in_turns(sides), Detail::Main, 80)));
+}
+
 #[test]
 fn markdown_and_json_have_the_numbers_of_the_text() {
     let after = measured("20261121-061533-after-c3d4", &[11_200, 11_310, 11_150, 11_260, 11_220]);
@@ -244,7 +358,7 @@ fn markdown_and_json_have_the_numbers_of_the_text() {
     let markdown = markdown(&comparison, Detail::Main);
     assert!(markdown.starts_with("# Comparison of A and B\n\n## B against A: faster\n"));
     assert!(
-        markdown.contains("| achieved rate, ops/s | 10,016 | 11,231 | +12.1 % |"),
+        markdown.contains("| achieved rate, ops/s | 10,015 | 11,229 | +12.1 % |"),
         "{markdown}"
     );
     let mut out = Vec::new();

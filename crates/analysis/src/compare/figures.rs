@@ -257,19 +257,18 @@ pub(super) fn compared(
         }
         _ => ranks::rank_test(&a.values(), &b.values()),
     };
-    let (first, second, difference) = match basis {
+    let (first, second, mut difference) = match basis {
         Basis::Repeats | Basis::Borrowed => {
             figure.p_independent = Some(independent.p);
             let drift = drift::of(&a.repeats, &b.repeats);
-            let (first, second, mut drifting) = with_drift(first, second, independent, drift);
-            if first.variance() + second.variance() == 0.0 {
-                // No scatter gives no scale: by the order alone.
-                drifting.p = figure.ranks.map_or(1.0, |ranks| ranks.p);
-            }
-            (first, second, drifting)
+            with_drift(first, second, independent, drift)
         }
         _ => (first, second, independent),
     };
+    if first.variance() + second.variance() == 0.0 {
+        // No scatter gives no scale: by the order alone.
+        difference.p = figure.ranks.map_or(1.0, |ranks| ranks.p);
+    }
     let (method, samples) = (basis.method(), difference.degrees + 1.0);
     let of = |mean: &Mean, samples: f64| Estimate {
         value: mean.value,

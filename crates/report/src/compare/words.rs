@@ -148,8 +148,9 @@ fn doubts(main: &[&FigureComparison]) -> String {
     }
     if has(|d| matches!(d, Doubt::SingleRuns | Doubt::SingleRunsDiffer)) {
         return "Each load point was measured once on each side, so how much one run differs from \
-                the next is not known. Measure each at least three times (`--repeats 3`), or say \
-                what is known of it (`--run-to-run 2%`)."
+                the next is not known. Measure both in turns (`run A B --interleave`), \
+                or each at least five times (`--repeats 5`), or say what is known of it \
+                (`--run-to-run 2%`)."
             .to_owned();
     }
     if has(|d| d == Doubt::TooCoarse) {
