@@ -244,7 +244,7 @@ pub(crate) struct RunCommandArguments {
     pub(crate) run: RunArguments,
 
     /// The second target, for --interleave. The same as the first compares it with itself.
-    #[arg(value_name = "TARGET_B", requires = "interleave")]
+    #[arg(value_name = "TARGET_B", help_heading = None, requires = "interleave")]
     pub(crate) second_target: Option<String>,
 
     /// Measure two targets in turns and compare them: `run A B --interleave`.
@@ -257,6 +257,7 @@ pub(crate) struct RunCommandArguments {
     /// the verdict.
     #[arg(
         long,
+        help_heading = "Experiment",
         requires = "second_target",
         conflicts_with_all = ["events", "report", "explain", "until"]
     )]
