@@ -249,12 +249,12 @@ pub(crate) struct RunCommandArguments {
 
     /// Measure two targets in turns and compare them: `run A B --interleave`.
     ///
-    /// Prepares both, then does every run on A and on B, one right after the other, in random order
-    /// from the seed. Whatever the host does over a longer time is in both runs of such a block and
-    /// cancels; runs that are done back to back cannot tell it from a difference. Each load point is
-    /// measured in 5 blocks, or in as many as --repeats says. Keeps one record for each side and
-    /// ends with their comparison, as `compare` prints it; the exit code is that of a run, whatever
-    /// the verdict.
+    /// Prepares both, then does every run on A and on B, one right after the other, in random
+    /// order from the seed. Whatever the host does over a longer time is in both runs of such a
+    /// block and cancels; runs that are done back to back cannot tell it from a difference. Each
+    /// load point is measured in 5 blocks, or in as many as --repeats says. Keeps one record for
+    /// each side and ends with their comparison, as `compare` prints it; the exit code is that of a
+    /// run, whatever the verdict.
     #[arg(
         long,
         help_heading = "Experiment",

@@ -468,3 +468,21 @@ fn the_plan_hash_is_that_of_the_plan_in_the_manifest() {
     );
     assert_ne!(store::plan_hash(&plan), store::plan_hash(&samples::plan("y", 2)));
 }
+
+#[test]
+fn the_records_of_a_pair_name_each_other_and_are_listed_in_order() {
+    let (_root, store) = open();
+    let plans = [samples::plan("pair", 1), samples::plan("pair", 1)];
+    let facts = |index: usize, partner: &str| {
+        vec![("partner".to_owned(), partner.to_owned()), ("side".to_owned(), index.to_string())]
+    };
+    let [a, b] = store.create_pair(plans.each_ref(), facts, STARTED).unwrap();
+    let ids = [a.id().to_owned(), b.id().to_owned()];
+    drop((a, b));
+    let records = [store.load(&ids[0]).unwrap(), store.load(&ids[1]).unwrap()];
+    assert_eq!(records[0].environment, facts(0, &ids[1]));
+    assert_eq!(records[1].environment, facts(1, &ids[0]));
+    let listed: Vec<String> = store.list().unwrap().into_iter().map(|one| one.id).collect();
+    assert_eq!(listed, ids);
+    assert_eq!(store.resolve("last").unwrap(), ids[1]);
+}

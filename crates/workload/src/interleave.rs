@@ -82,8 +82,9 @@ mod tests {
 
     fn plan(repeats: u32, seed: u64) -> Plan {
         let text = format!(
-            "name = \"turns\"\n[run]\nrepeats = {repeats}\nseed = {seed}\n[stream.data]\nread = \"100%\"\npattern = \"random\"\n\
-             transfer_size = \"8KiB\"\nfile_size = \"1MiB\"\nqueue_depth = [1, 2]\n"
+            "name = \"turns\"\n[run]\nrepeats = {repeats}\nseed = {seed}\n[stream.data]\n\
+             read = \"100%\"\npattern = \"random\"\ntransfer_size = \"8KiB\"\n\
+             file_size = \"1MiB\"\nqueue_depth = [1, 2]\n"
         );
         let experiment = crate::experiment::parse_with(&text, "test", &[]).expect("it is valid");
         let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };

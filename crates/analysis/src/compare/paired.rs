@@ -3,9 +3,9 @@
 //! runs of it and cancels.
 //!
 //! The unit of observation is the block: the logarithm of the second side's value over the first's.
-//! Their mean has a t interval with one degree of freedom less than there are blocks. As many blocks
-//! begin with A as with B (or one more), in random order, so that neither a drift nor an advantage
-//! of the first or second position favours a side.
+//! Their mean has a t interval with one degree of freedom less than there are blocks. As many
+//! blocks begin with A as with B (or one more), in random order, so that neither a drift nor an
+//! advantage of the first or second position favours a side.
 //!
 //! Source: R. A. Fisher, "The Design of Experiments", 1935, chapter III (paired comparison in
 //! randomised order).

@@ -102,9 +102,9 @@ fn plans(
     let mut first = experiment::plan(&experiment, terminal)?;
     if first.plan.searches().next().is_some() {
         return Err(Failure::input(anyhow!(
-            "measure two targets in turns: the next load of a search (`curve`, `run.until`) depends \
-             on what one target did, so the two would not be offered the same; name the loads \
-             (`--set queue_depth=1,4,16`)"
+            "measure two targets in turns: the next load of a search (`curve`, `run.until`) \
+             depends on what one target did, so the two would not be offered the same; name the \
+             loads (`--set queue_depth=1,4,16`)"
         )));
     }
     let repeats = first.plan.known_runs().map(|run| run.repeat + 1).max().unwrap_or(1);
