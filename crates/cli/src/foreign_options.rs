@@ -338,7 +338,7 @@ mod tests {
             let parsed = parsed.unwrap_or_else(|error| panic!("{}: {error}", habit.names[0]));
             let crate::args::Command::Run(run) = parsed.command else { panic!("it is `run`") };
             let set: Vec<Override> =
-                run.experiment.set.iter().map(|text| Override::set(text)).collect();
+                run.run.experiment.set.iter().map(|text| Override::set(text)).collect();
             let text = profile("four-corners").expect("it is built in");
             // The share first, so that a row may replace it: fsyncs need writes.
             let overrides = [vec![Override::set("read=50%")], set].concat();
