@@ -263,7 +263,7 @@ fn volumes_that_sizing_proposes_have_the_limits_that_the_other_commands_give() {
         let Command::Size(arguments) = parsed.command else { panic!("another command") };
         let need = size::need(&arguments, &mut Vec::new()).expect("a need");
         let verdict = solve(&need, &Facts::embedded()).expect("the need is one");
-        let Verdict::Feasible { designs, of_each } = verdict else { panic!("nothing does it") };
+        let Verdict::Feasible { designs, of_each, .. } = verdict else { panic!("nothing does it") };
         let pools = designs.iter().chain(&of_each).flat_map(|design| &design.pools);
         for (pool, volumes) in pools.flat_map(|pool| pool.volumes.iter().map(move |v| (pool, v))) {
             let volume = Described {

@@ -64,7 +64,7 @@ fn the_table_of_a_terminal_shows_each_connection_and_the_volumes_settings() {
         Summary
           Key results
           - random read 8 KiB: 16,000 ops/s ± 0.0 %, 125 MiB/s, at queue depth 64, with
-            a mean response time of 0.400 ms.
+            a mean response time of 400 us.
 
         Bottleneck
           random read 8 KiB: Not enough data to tell whether throughput still rises with

@@ -28,7 +28,7 @@ fn the_summary_says_what_it_can_do_and_where_it_bends() {
     let text = report::text::summary(&curve("random read", "/mnt/a"), 80);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("random read: 40,000 ops/s"), "{text}");
-    assert!(words.contains("Latency at queue depth 1: 0.100 ms."), "{text}");
+    assert!(words.contains("Latency at queue depth 1: 100 us."), "{text}");
     assert!(
         words.contains("Knee (power): queue depth 4, at 75 % of the highest throughput; the"),
         "{text}"

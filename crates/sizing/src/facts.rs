@@ -3,7 +3,7 @@
 use cloud::avs::Avs;
 use cloud::catalog::Catalog;
 use cloud::client::ClientFacts;
-use cloud::figure;
+use cloud::figure::{self, Figure};
 use cloud::price::Prices;
 use cloud::row::Status;
 use cloud::vm_size::{self, VmSize};
@@ -24,19 +24,23 @@ pub struct Facts {
     pub clients: ClientFacts,
     /// What parts of the service were measured to do, fitted to published figures.
     pub parameters: Parameters,
+    /// The published figures that those were fitted to, and the others.
+    pub figures: Vec<Figure>,
 }
 
 impl Facts {
     /// Those that are part of the binary.
     pub fn embedded() -> Facts {
         let current = |vm: &VmSize| vm.origin.status == Status::Current;
+        let figures = figure::all();
         Facts {
             catalog: Catalog::embedded(),
             prices: Prices::embedded(),
             vms: vm_size::all().into_iter().filter(current).collect(),
             avs: Avs::embedded(),
             clients: ClientFacts::embedded(),
-            parameters: Parameters::calibrated(&figure::all()),
+            parameters: Parameters::calibrated(&figures),
+            figures,
         }
     }
 

@@ -10,6 +10,7 @@
 mod asked;
 pub mod avs;
 pub mod capability;
+mod cautions;
 pub mod client;
 pub mod cost;
 pub mod design;

@@ -1,11 +1,13 @@
 //! Every design for a need, of which those are kept that nothing else beats.
 
 use cloud::avs::AvsLimit;
+use cloud::reason::Reason;
 use cloud::row::LimitName;
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 
 use crate::capability::Abilities;
+use crate::cautions;
 use crate::client;
 use crate::design::Design;
 use crate::facts::Facts;
@@ -28,6 +30,9 @@ pub enum Verdict {
         designs: Vec<Design>,
         /// The cheapest of each level and kind of volume, whether others beat it or not.
         of_each: Vec<Design>,
+        /// What must be known before any of them, in whole sentences: that they go beyond what was
+        /// published, or what a subscription may have.
+        cautions: Vec<Reason>,
     },
     /// None.
     Infeasible(Infeasible),
@@ -82,7 +87,8 @@ pub fn solve(need: &Need, facts: &Facts) -> Result<Verdict, NeedError> {
             _ => less::lost(&kept[place], &kept[place - 1]),
         };
     }
-    Ok(Verdict::Feasible { designs: kept, of_each })
+    let cautions = cautions::of(need, &kept[0], facts);
+    Ok(Verdict::Feasible { designs: kept, of_each, cautions })
 }
 
 /// What is to be known of a design besides its figures.

@@ -418,7 +418,7 @@ fn what_is_found_is_possible_by_other_arithmetic() {
         for mib in [100, 900, 2500] {
             let mut need = need(mib << 10, 4096, read, 64 << 10, Access::Sequential);
             need.levels = ServiceLevel::ALL.to_vec();
-            let Ok(Verdict::Feasible { designs, of_each }) = solve(&need, &FACTS) else {
+            let Ok(Verdict::Feasible { designs, of_each, .. }) = solve(&need, &FACTS) else {
                 panic!("{need:#?}")
             };
             for design in designs.iter().chain(&of_each) {

@@ -29,7 +29,7 @@ fn need(kib: u64, gib: u64, read_permille: u64) -> Need {
 
 fn designs(need: &Need) -> Vec<Design> {
     match solve(need, &FACTS).expect("the need is one") {
-        Verdict::Feasible { designs, of_each } => designs.into_iter().chain(of_each).collect(),
+        Verdict::Feasible { designs, of_each, .. } => designs.into_iter().chain(of_each).collect(),
         Verdict::Infeasible(_) => Vec::new(),
     }
 }

@@ -4,7 +4,7 @@ mod needs;
 
 use std::sync::LazyLock;
 
-use cloud::figure::Access;
+use cloud::figure::{Access, Value};
 use cloud::price::Usd;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
@@ -99,6 +99,36 @@ fn a_machine_of_16_000_mbit_s_sends_1_907_mib_s_and_not_2_000() {
     assert!(said.contains("send at most 1,907.3 MiB/s; writes need 2,000.0 MiB/s"), "{said}");
     let instead: Vec<&str> = why.nearest.iter().map(|(what, _)| what.as_str()).collect();
     assert!(instead.contains(&"with 2 hosts of Standard_D32s_v3"), "{instead:?}");
+}
+
+#[test]
+fn a_need_beyond_all_published_figures_is_cautioned_of_before_any_design() {
+    let cautions = |need: &Need| match solve(need, &FACTS).expect("a need") {
+        Verdict::Feasible { cautions, .. } => cautions,
+        Verdict::Infeasible(why) => panic!("{why:?}"),
+    };
+    let known: Vec<f64> = FACTS
+        .figures
+        .iter()
+        .filter_map(|figure| match figure.value {
+            Value::BytesPerSec(rate) => Some(rate),
+            Value::OpsPerSec(rate) => Some(rate * figure.transfer_bytes? as f64),
+            Value::Seconds(_) => None,
+        })
+        .collect();
+    let most_mib = known.iter().fold(0.0f64, |most, rate| most.max(rate / 1_048_576.0)) as u64;
+    assert_eq!(cautions(&need(950, 4096)), []);
+    let found = cautions(&need(999 << 10, 1024));
+    let [published, region] = &found[..] else { panic!("{found:#?}") };
+    let text = &published.text;
+    assert!(text.starts_with("Beyond what is published: 1,022,976 MiB/s is "), "{text}");
+    assert!(text.contains(" times the highest published throughput, "), "{text}");
+    assert!(text.contains("no published figure has more than 32 hosts"), "{text}");
+    assert_eq!(published.rows.len(), 1);
+    assert!(region.text.contains("by default, 25 TiB: request"), "{}", region.text);
+    // At the largest figure itself nothing is beyond it.
+    let beyond = |mib| cautions(&need(mib, 1024)).iter().any(|c| c.text.starts_with("Beyond"));
+    assert!(!beyond(most_mib) && beyond(most_mib + 1));
 }
 
 #[test]

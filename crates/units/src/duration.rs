@@ -136,7 +136,7 @@ mod tests {
         fn a_time_that_is_not_zero_is_not_printed_as_zero(ns: f64) {
             let text = Nanos(ns).to_string();
             prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{}", text);
-            let is_zero = text.starts_with(|c: char| c == '0' || c == '-')
+            let is_zero = text.starts_with(['0', '-'])
                 && !text.chars().any(|c| matches!(c, '1'..='9'));
             prop_assert_eq!(is_zero, ns == 0.0, "{}", text);
         }

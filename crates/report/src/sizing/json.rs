@@ -26,14 +26,16 @@ pub fn write(
     assumptions: &[String],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (designs, of_each, shortfalls, nearest) = match verdict {
-        Verdict::Feasible { designs, of_each } => (
+    let (designs, of_each, cautions, shortfalls, nearest) = match verdict {
+        Verdict::Feasible { designs, of_each, cautions } => (
             designs.iter().map(design).collect(),
             of_each.iter().map(design).collect(),
+            cautions.iter().map(reason).collect(),
             vec![],
             vec![],
         ),
         Verdict::Infeasible(why) => (
+            vec![],
             vec![],
             vec![],
             why.shortfalls.iter().map(shortfall).collect(),
@@ -45,6 +47,7 @@ pub fn write(
         feasible: matches!(verdict, Verdict::Feasible { .. }),
         need: need_json(need),
         assumptions,
+        cautions,
         designs,
         cheapest_of_each_kind: of_each,
         shortfalls,
@@ -60,6 +63,7 @@ struct Document<'a> {
     feasible: bool,
     need: NeedJson<'a>,
     assumptions: &'a [String],
+    cautions: Vec<ReasonJson<'a>>,
     designs: Vec<DesignJson<'a>>,
     cheapest_of_each_kind: Vec<DesignJson<'a>>,
     shortfalls: Vec<ShortfallJson<'a>>,

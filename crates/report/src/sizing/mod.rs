@@ -29,7 +29,12 @@ pub struct Shown {
 pub fn sheet(need: &Need, verdict: &Verdict, assumptions: &[String], shown: Shown) -> Sheet {
     let title = format!("Sizing for {}", words::need(need));
     let mut sections = match verdict {
-        Verdict::Feasible { designs, of_each } => feasible(need, designs, of_each, shown),
+        Verdict::Feasible { designs, of_each, cautions } => {
+            let mut sections = feasible(need, designs, of_each, shown);
+            let first = cautions.iter().map(|caution| Block::Paragraph(caution.text.clone()));
+            sections[0].blocks.splice(0..0, first);
+            sections
+        }
         Verdict::Infeasible(why) => vec![infeasible(why, shown)],
     };
     sections.push(assumed(assumptions));
