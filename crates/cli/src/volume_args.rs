@@ -63,8 +63,8 @@ pub(crate) struct ServeArguments {
         long,
         value_name = "FILE",
         conflicts_with_all = [
-            "name", "quota", "kind", "level", "throughput", "address", "flow_throughput", "no_limits",
-            "read_delay", "write_delay",
+            "name", "quota", "kind", "level", "throughput", "address", "flow_throughput",
+            "no_limits", "read_delay", "write_delay",
         ]
     )]
     pub(crate) config: Option<PathBuf>,

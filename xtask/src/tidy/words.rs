@@ -78,6 +78,16 @@ const ALLOWED: &[Allowed] = &[
         word: "iodepth",
         reason: "fio's own name of an option",
     },
+    Allowed {
+        path: "crates/cli/src/foreign_options/table.rs",
+        word: "iodepth",
+        reason: "fio's own name of an option",
+    },
+    Allowed {
+        path: "crates/cli/src/foreign_options/table.rs",
+        word: "blocksize",
+        reason: "fio's own name of an option",
+    },
 ];
 
 /// Names and strings of the code, texts of the documents, and this table against the glossary.

@@ -225,8 +225,8 @@ fn inconclusive(findings: &Findings, verdict: &Verdict, why: Inconclusive) -> St
         Inconclusive::QueueDepth(index) => {
             let at = point(index);
             format!(
-                "the offered rate of {} was not met because all {} slots of the queue depth were in \
-                 use, while operations took no longer than unloaded ones",
+                "the offered rate of {} was not met because all {} slots of the queue depth were \
+                 in use, while operations took no longer than unloaded ones",
                 rate_offered(at),
                 at.queue_depth_total
             )
