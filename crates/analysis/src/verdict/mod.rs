@@ -301,11 +301,12 @@ fn judge(one: &Series, all: &[Series], known: &Known, cached: bool) -> Verdict {
     let weighed = Weighed::of(one, all, known);
     let answer = match one.plateau.state {
         _ if cached => Answer::NotEnoughData(Gap::Cached),
-        _ if known.is_null() => {
-            Answer::Limited { by: vec![Limit::ClientCpu], probability: CERTAIN }
-        }
         State::NotReached => Answer::NotReached,
         State::Inconclusive(why) => Answer::NotEnoughData(Gap::End(why)),
+        // Of nothing only this host can be the limit.
+        State::Reached(_) if known.is_null() => {
+            Answer::Limited { by: vec![Limit::ClientCpu], probability: CERTAIN }
+        }
         State::Reached(_) => weighed.answer(one),
     };
     let candidates = match (&answer, one.is_reached()) {

@@ -102,8 +102,7 @@ fn more_connections_tell_the_limit_of_each_from_that_of_the_volume() {
 fn the_emulated_volume_is_limited_by_its_throughput_and_nothing_by_this_host() {
     let place = Place::new();
     explained_as(&["volume_throughput"], &place, &[]);
-    let null = explained_as(&["client_cpu"], &place, &["null:"]);
-    assert_eq!(null["verdicts"][0]["limits"][0], "client_cpu", "nothing else is there");
+    explained_as(&["client_cpu"], &place, &["null:"]);
 }
 
 #[test]
