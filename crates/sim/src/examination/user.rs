@@ -136,7 +136,8 @@ fn run(system: &System, queue_depth: u32) -> Run {
         queue_depth,
         workers: system.workers,
         arrival: Arrival::Closed { think_time_ns: 0 },
-        direct: true,
+        // What is opened with O_DIRECT passes no page cache.
+        direct: system.amounts.client_cache == 0.0,
         dsync: false,
         write_stability: None,
         fsync_every_writes: None,
