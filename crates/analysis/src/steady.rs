@@ -194,9 +194,9 @@ mod tests {
 
     #[test]
     fn correlated_noise_is_called_unsteady_in_at_most_seven_of_100_windows() {
-        // By design 6 % at the worst correlation: 5 % by drift, 1 % by rounds. Where it is 6 %, more
-        // than 7 % of 4,000 are called with a chance of 0.5 %; where it is 8 %, fewer with one of
-        // 1 %.
+        // By design 6 % at the worst correlation: 5 % by drift, 1 % by rounds. Where it is 6 %,
+        // more than 7 % of 4,000 are called with a chance of 0.5 %; where it is 8 %, fewer with
+        // one of 1 %.
         for n in [20, 60, 120, 300] {
             for r in [0.0, 0.6, 0.9] {
                 let FalseAlarms { drift, rounds, either, .. } = false_alarms(17, 4_000, n, r, 0.5);

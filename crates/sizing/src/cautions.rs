@@ -47,7 +47,8 @@ fn beyond_published(need: &Need, cheapest: &Design, facts: &Facts) -> Option<Rea
     let hosts = cheapest.hosts.as_ref().map(|hosts| u64::from(hosts.count));
     if let Some(count) = hosts.filter(|count| *count > hosts_most) {
         text.push_str(&format!(
-            "; no published figure has more than {hosts_most} hosts, and the cheapest design has {}",
+            "; no published figure has more than {hosts_most} hosts, and the cheapest design has \
+             {}",
             thousands(count)
         ));
     }

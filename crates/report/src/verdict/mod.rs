@@ -93,12 +93,17 @@ pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
                     latency(low),
                     latency(high)
                 ),
-                false => format!(
-                    "throughput does not rise beyond {} at {}: growth per doubling of the load is {}",
-                    rate(top),
-                    load(top),
-                    plateau.growth.map_or(String::new(), |growth| percent(growth.per_doubling()))
-                ),
+                false => {
+                    let growth = plateau.growth.map_or(String::new(), |growth| {
+                        let each = percent(growth.per_doubling());
+                        format!(": growth per doubling of the load is {each}")
+                    });
+                    format!(
+                        "throughput does not rise beyond {} at {}{growth}",
+                        rate(top),
+                        load(top)
+                    )
+                }
             }
         }
         State::Reached(Reason::AtKnownLimit) => {
