@@ -6,10 +6,20 @@
 //! right is printed.
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use sim::examination::{Class, EXAMINED, Grade, Tally, examine};
 
-fn main() -> std::io::Result<()> {
+/// Confident and wrong at most, as a share.
+const WRONG_MAX: f64 = 0.01;
+/// Right at least, as a share.
+const RIGHT_MIN: f64 = 0.85;
+/// Stated probability and share of right statements differ by at most this.
+const CALIBRATION_MAX: f64 = 0.05;
+/// Statements below which a class says nothing of calibration.
+const STATEMENTS_MIN: usize = 20;
+
+fn main() -> std::io::Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let first = match words.first().map(String::as_str) {
         Some("examine") => EXAMINED,
@@ -60,6 +70,10 @@ fn main() -> std::io::Result<()> {
         100.0 * open as f64 / all,
         100.0 * wrong as f64 / all,
         100.0 * tally.confident_and_wrong() as f64 / all,
-        tally.worst_calibration(20),
-    )
+        tally.worst_calibration(STATEMENTS_MIN),
+    )?;
+    let holds = tally.confident_and_wrong() as f64 <= WRONG_MAX * all
+        && right as f64 >= RIGHT_MIN * all
+        && tally.worst_calibration(STATEMENTS_MIN) <= CALIBRATION_MAX;
+    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
