@@ -87,8 +87,8 @@ fn times(factor: u32) -> String {
 
 fn ladder_words(ladder: &QueueDepthLadder) -> Vec<String> {
     let mut words = vec![format!(
-        "closed: 1 operation outstanding, then {} as many each time, up to {}; until throughput has \
-         stopped rising (two steps in a row with less than {} per doubling){}",
+        "closed: 1 operation outstanding, then {} as many each time, up to {}; until throughput \
+         has stopped rising (two steps in a row with less than {} per doubling){}",
         times(ladder.step),
         ladder.queue_depth_max,
         percent(ladder.gain_min_permille),

@@ -70,8 +70,8 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     ),
     (
         "Search",
-        "Runs decided from those before: more outstanding operations each time until throughput has \
-         stopped rising, imprecise points again, then depths between where the curve bends; then \
+        "Runs decided from those before: more outstanding operations each time until throughput \
+         has stopped rising, imprecise points again, then depths between where the curve bends; then \
          Poisson arrivals at shares of the largest rate found, until one is more than the target \
          takes.",
     ),
@@ -108,8 +108,8 @@ pub const DEFINITIONS: &[(&str, &str)] = &[
     ),
     (
         "Saturation",
-        "Whether throughput has stopped rising. Reached where two doublings of the queue depth bring \
-         less than 5 % each (upper bound), where the rate equals a limit that fourcorners set, or in \
+        "Whether throughput has stopped rising. Reached where two doublings of the queue depth \
+         bring less than 5 % each (upper bound), where the rate equals a limit that fourcorners set, or in \
          an open loop where an offered rate could not be kept. Not reached where operations do not \
          wait yet. Anything else is inconclusive.",
     ),

@@ -54,7 +54,8 @@ fn a_limit_that_was_found_is_a_line_where_the_curve_is_flat_and_ends_its_rates()
     found.answer = Answer::Limited { by: vec![Limit::VolumeThroughput], probability: 0.97 };
     let drawn = pictures(&[&findings], Theme::Light);
     let throughput = named(&drawn, "throughput-by-queue-depth");
-    let said = "Dotted: where throughput is flat, and what limits it: the volume's throughput limit, 62.6 MiB/s";
+    let said = "Dotted: where throughput is flat, and what limits it: \
+                the volume's throughput limit, 62.6 MiB/s";
     assert!(throughput.caption.contains(said), "{}", throughput.caption);
     assert!(throughput.caption.contains("97 % sure"), "{}", throughput.caption);
     assert!(throughput.svg.contains(">the volume's throughput limit</text>"), "in the legend");

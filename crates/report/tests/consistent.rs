@@ -196,8 +196,8 @@ impl Draw {
     }
 }
 
-/// One curve of any shape, precise or not, closed or open, of any target; mostly nothing that a real
-/// target would do.
+/// One curve of any shape, precise or not, closed or open, of any target; mostly nothing that a
+/// real target would do.
 fn random_record(seed: u64) -> ExperimentRecord {
     let mut draw = Draw { seed, count: 0 };
     let unloaded_s = draw.log_between(20e-6, 20e-3);

@@ -64,8 +64,8 @@ fn main() -> std::io::Result<ExitCode> {
     writeln!(out, "\n{}", tally.text())?;
     writeln!(
         out,
-        "right {:.1} %, not enough data {:.1} %, wrong {:.1} %; at least 90 % sure and wrong {:.2} %; \
-         calibration off by at most {:.3}",
+        "right {:.1} %, not enough data {:.1} %, wrong {:.1} %; at least 90 % sure and wrong \
+         {:.2} %; calibration off by at most {:.3}",
         100.0 * right as f64 / all,
         100.0 * open as f64 / all,
         100.0 * wrong as f64 / all,

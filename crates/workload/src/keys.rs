@@ -485,8 +485,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         presence: Absent("what it does: `random read 8 KiB`"),
         sweep: false,
-        doc: "What the variant is called in tables and reports. Where the command line changes what \
-              the operations are, or a key of the variant, what is really done is added to the \
+        doc: "What the variant is called in tables and reports. Where the command line changes \
+              what the operations are, or a key of the variant, what is really done is added to the \
               name.",
         example: "\"order entry\"",
     },

@@ -50,9 +50,9 @@ pub enum SearchMethod {
     Scale(Scale),
 }
 
-/// A closed curve: 1 operation outstanding first (the floor of the response time), then `step` times
-/// as many again and again until more load brings no more, then depths between, where the curve
-/// bends.
+/// A closed curve: 1 operation outstanding first (the floor of the response time), then `step`
+/// times as many again and again until more load brings no more, then depths between, where the
+/// curve bends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueueDepthLadder {
     /// The deepest that is tried, over all workers.

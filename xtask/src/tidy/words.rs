@@ -19,8 +19,6 @@ struct Banned {
 }
 
 const BANNED: &[Banned] = &[
-    Banned { word: "latency", ours: "service time or response time" },
-    Banned { word: "latencies", ours: "service times or response times" },
     Banned { word: "iodepth", ours: "queue depth (the limit) or outstanding (what is)" },
     Banned { word: "io depth", ours: "queue depth (the limit) or outstanding (what is)" },
     Banned { word: "inflight", ours: "outstanding" },
@@ -28,7 +26,6 @@ const BANNED: &[Banned] = &[
     Banned { word: "block size", ours: "transfer size" },
     Banned { word: "blocksize", ours: "transfer size" },
     Banned { word: "io size", ours: "transfer size" },
-    Banned { word: "bandwidth", ours: "throughput" },
     Banned { word: "footprint", ours: "working set" },
     Banned { word: "dataset", ours: "working set" },
     Banned { word: "sweet spot", ours: "knee, with its method" },
@@ -67,11 +64,6 @@ const ALLOWED: &[Allowed] = &[
         path: "crates/host/src/device.rs",
         word: "block size",
         reason: "the kernel's own names for a property of a disk",
-    },
-    Allowed {
-        path: "crates/cli/src/size_args.rs",
-        word: "latency",
-        reason: "a hidden other name of --response-time, which users try first",
     },
     Allowed {
         path: "crates/report/src/settings/fio.rs",
@@ -259,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_longer_word_is_no_offence() {
-        let code = "let lightweight = 1; // latency\nlet a = datasets;\n";
+        let code = "let lightweight = 1; // footprint\nlet a = datasets;\n";
         assert_eq!(offences("crates/engine/src/a.rs", code), Vec::<usize>::new());
     }
 
@@ -277,17 +269,20 @@ mod tests {
 
     #[test]
     fn templates_and_documents_for_users_are_read() {
-        assert_eq!(offences("crates/report/assets/report.html", "<p>\nLatency</p>\n"), [2]);
-        assert_eq!(offences("README.md", "low latency\n"), [1]);
-        assert_eq!(offences("docs/method.md", "low latency\n"), Vec::<usize>::new());
+        assert_eq!(offences("crates/report/assets/report.html", "<p>\nFootprint</p>\n"), [2]);
+        assert_eq!(offences("README.md", "small footprint\n"), [1]);
+        assert_eq!(offences("docs/method.md", "small footprint\n"), Vec::<usize>::new());
     }
 
     #[test]
     fn help_texts_are_read() {
         for path in ["crates/cli/src/args.rs", "crates/cli/src/run_args.rs"] {
-            assert_eq!(offences(path, "/// Mean latency.\nstruct A;\n"), [1], "{path}");
+            assert_eq!(offences(path, "/// Mean footprint.\nstruct A;\n"), [1], "{path}");
         }
-        assert_eq!(offences("crates/cli/src/live.rs", "/// Mean latency.\n"), Vec::<usize>::new());
+        assert_eq!(
+            offences("crates/cli/src/live.rs", "/// Mean footprint.\n"),
+            Vec::<usize>::new()
+        );
     }
 
     #[test]

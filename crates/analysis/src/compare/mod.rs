@@ -5,9 +5,9 @@
 //! words and layout. [`Side::of`] takes from a record what is needed; [`compare`] is a pure
 //! function of sides.
 //!
-//! Reading order: [`compare`], [`figures`] (one figure: means, tests, verdict), [`paired`] (runs that
-//! took turns), [`drift`] (sessions that ran back to back), [`welch`] and [`ranks`] (the tests),
-//! [`holm`] (many tests at once), [`differences`] (what else differs), [`host_use`] and [`flaws`]
+//! Reading order: [`compare`], [`figures`] (one figure: means, tests, verdict), [`paired`] (runs
+//! that took turns), [`drift`] (sessions that ran back to back), [`welch`] and [`ranks`] (the
+//! tests), [`holm`] (many tests at once), [`differences`] (what else differs), [`host_use`] and [`flaws`]
 //! (what was wrong with the measurements), [`side`]. `docs/method.md` has the formulas, under
 //! Comparison.
 

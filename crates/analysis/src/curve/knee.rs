@@ -103,8 +103,8 @@ pub struct Knees {
     pub power: Result<Knee, Missing>,
     /// The last point that meets `objective`.
     pub slo: Result<Knee, Missing>,
-    /// What `slo` was compared with; `None` where none is given and the latency of the target is not
-    /// known.
+    /// What `slo` was compared with; `None` where none is given and the latency of the target is
+    /// not known.
     pub objective: Option<Objective>,
     /// Kneedle.
     pub kneedle: Result<Knee, Missing>,

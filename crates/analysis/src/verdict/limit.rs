@@ -43,8 +43,8 @@ impl Limit {
         Limit::OperationsPerSecond,
     ];
 
-    /// Whether it is about requests (their number, or the work that each makes), not about bytes per
-    /// second: larger transfers get more out of it.
+    /// Whether it is about requests (their number, or the work that each makes), not about bytes
+    /// per second: larger transfers get more out of it.
     pub const fn is_about_requests(self) -> bool {
         matches!(
             self,

@@ -7,8 +7,8 @@
 //! every other series by Bayes' rule, together with what is known beforehand ([`known`]) and what
 //! was seen of processors and slots; [`calibration`] turns the weights into probabilities that are
 //! right as often as they say. One cause is named if it has a probability of at least 90 %, or
-//! several that the data cannot tell apart if they have 95 % together; otherwise the verdict is "not enough data", with
-//! the experiment that would tell ([`experiment`]).
+//! several that the data cannot tell apart if they have 95 % together; otherwise the verdict is
+//! "not enough data", with the experiment that would tell ([`experiment`]).
 //!
 //! Not for: words; `report` has them.
 //!

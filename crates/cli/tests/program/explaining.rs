@@ -23,8 +23,8 @@ file_size = "2MiB"
 queue_depth = 16
 "#;
 
-/// Explains what limits LARGE, once: `limits` may be named, or nothing where the machine was too busy
-/// for precise data, but never another limit. Gives what is shown of it.
+/// Explains what limits LARGE, once: `limits` may be named, or nothing where the machine was too
+/// busy for precise data, but never another limit. Gives what is shown of it.
 fn explained_as(limits: &[&str], place: &Place, arguments: &[&str]) -> Value {
     let shown = explained(place, arguments);
     let verdict = &shown["verdicts"][0];

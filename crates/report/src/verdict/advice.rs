@@ -88,8 +88,8 @@ const fn words(limit: Limit) -> &'static [&'static str] {
     match limit {
         Limit::VolumeThroughput => &[],
         Limit::Endpoint => &[
-            "Put volumes on another address: a volume with its own endpoint, or in a peered network \
-             with its own delegated subnet.",
+            "Put volumes on another address: a volume with its own endpoint, or in a peered \
+             network with its own delegated subnet.",
             "Quota, connections and clients at the same address bring no more.",
         ],
         Limit::NetworkFlow => &[

@@ -172,7 +172,8 @@ fn inconclusive(findings: &Findings, verdict: &Verdict, why: Inconclusive) -> St
             let from = growth.map(|growth| point(growth.from));
             match growth.zip(from) {
                 Some((growth, from)) => format!(
-                    "from {} to {} throughput changed by {} to {}, while latency went from {} to {}",
+                    "from {} to {} throughput changed by {} to {}, while latency went from {} \
+                     to {}",
                     load(from),
                     load(point(last)),
                     signed(growth.total),
@@ -208,8 +209,8 @@ fn inconclusive(findings: &Findings, verdict: &Verdict, why: Inconclusive) -> St
                             (low.min(*rate), high.max(*rate))
                         });
                     format!(
-                        "{} gave {} in one run and {} in another: a limit moved, a burst credit ran \
-                         out, or something else used the target",
+                        "{} gave {} in one run and {} in another: a limit moved, a burst credit \
+                         ran out, or something else used the target",
                         load(at),
                         OpsPerSec::new(high),
                         OpsPerSec::new(low)

@@ -202,7 +202,8 @@ impl Tally {
     /// The tables, as Markdown.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        text.push_str("| system | verdicts | right: one cause | two | three or four | not enough data | wrong, as |\n");
+        text.push_str("| system | verdicts | right: one cause | two | three or four ");
+        text.push_str("| not enough data | wrong, as |\n");
         text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
         let mut classes: Vec<Class> = self.all.iter().map(|one| one.class).collect();
         classes.sort_by_key(|class| class.number());
@@ -212,9 +213,11 @@ impl Tally {
             row(&mut text, &class.name(), &mine);
         }
         row(&mut text, "all", &self.all.iter().collect::<Vec<_>>());
-        text.push_str("\n| stated probability | statements | mean stated | right |\n| --- | --- | --- | --- |\n");
+        text.push_str("\n| stated probability | statements | mean stated | right |\n");
+        text.push_str("| --- | --- | --- | --- |\n");
         table(&mut text, &self.stated());
-        text.push_str("\n| probability of a candidate | candidates | mean printed | true |\n| --- | --- | --- | --- |\n");
+        text.push_str("\n| probability of a candidate | candidates | mean printed | true |\n");
+        text.push_str("| --- | --- | --- | --- |\n");
         table(&mut text, &self.printed());
         text
     }

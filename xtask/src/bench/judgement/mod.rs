@@ -242,7 +242,8 @@ fn summary(graded: &[Graded]) -> String {
     let [right, open, wrong] = grade::counts(graded.iter());
     let share = |count: usize| 100.0 * count as f64 / graded.len().max(1) as f64;
     format!(
-        "right {:.1} %, not enough data {:.1} %, wrong {:.1} %; at least 90 % sure and wrong {:.2} %",
+        "right {:.1} %, not enough data {:.1} %, wrong {:.1} %; at least 90 % sure and wrong \
+         {:.2} %",
         share(right),
         share(open),
         share(wrong),

@@ -172,7 +172,8 @@ impl System {
             .slots
             .map_or_else(String::new, |slots| format!("outstanding_per_connection = {slots}\n"));
         format!(
-            "[account]\ncapacity_quota = \"200TiB\"\n[[endpoint]]\nname = \"ep1\"\naddress = \"{address}\"\n{}{}\
+            "[account]\ncapacity_quota = \"200TiB\"\n[[endpoint]]\nname = \"ep1\"\n\
+             address = \"{address}\"\n{}{}\
              [[pool]]\nname = \"pool1\"\nservice_level = \"ultra\"\nsize = \"100TiB\"\nqos = \"auto\"\n\
              [[volume]]\nname = \"vol1\"\npool = \"pool1\"\nquota = \"{quota_gib}GiB\"\nendpoints = \"ep1\"\n\
              [limits]\nenforced = true\n{}{}{slots}\
