@@ -205,8 +205,11 @@ pub(crate) fn next(series: &Series, weighed: &Weighed, known: &Known) -> Option<
     }
 }
 
+/// A shorter ladder hardly shows two doublings that are flat.
+const LADDER_MIN: f64 = 64.0;
+
 fn more_load(series: &Series) -> Experiment {
     let workers = series.work.workers.max(1);
-    let queue_depth = (series.deepest() * 4.0).clamp(1.0, 4096.0) as u64;
+    let queue_depth = (series.deepest() * 4.0).clamp(LADDER_MIN, 4096.0) as u64;
     Experiment::MoreLoad { queue_depth, workers }
 }

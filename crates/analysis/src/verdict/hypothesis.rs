@@ -32,6 +32,8 @@ pub(crate) enum Use {
     Operations,
     /// Bytes sent by the client, headers included.
     Sent,
+    /// Bytes received by the client, headers included.
+    Received,
     /// Bytes on the wire in the busier direction, headers included.
     Wire,
     /// Slots of the client, per connection: held for the whole round trip.
@@ -70,14 +72,16 @@ pub(crate) struct Hypothesis {
 
 /// Every hypothesis. How common each limit is follows the order in which the vendor's
 /// troubleshooting goes through them (quota, connections, VM size, client, storage).
-pub(crate) const HYPOTHESES: [Hypothesis; 20] = [
+pub(crate) const HYPOTHESES: [Hypothesis; 21] = [
     of(Limit::VolumeThroughput, 0.20, Use::BytesPerVolume),
     of(Limit::Endpoint, 0.06, Use::Bytes),
     of(Limit::NetworkFlow, 0.06, Use::BytesPerConnection),
     of(Limit::NetworkFlow, 0.06, Use::DirectionPerConnection),
     of(Limit::NetworkFlow, 0.01, Use::OperationsPerConnection),
     of(Limit::VmEgress, 0.09, Use::Sent),
-    of(Limit::Link, 0.09, Use::Wire),
+    of(Limit::Link, 0.07, Use::Wire),
+    // The directions of a path may have limits of their own.
+    of(Limit::Link, 0.02, Use::Received),
     of(Limit::ClientCpu, 0.05, Use::Work(HOST)),
     of(Limit::ClientCpu, 0.04, Use::Work(WorkUse { direction: true, ..HOST })),
     of(Limit::ClientSlots, 0.03, Use::RoundTripPerConnection),
@@ -147,6 +151,7 @@ impl Hypothesis {
             Use::OperationsPerConnection => exact(1.0 / connections),
             Use::Operations => exact(1.0),
             Use::Sent => Some((sent(size, writes, reads), HEADERS)),
+            Use::Received => Some((sent(size, reads, writes), HEADERS)),
             Use::Wire => Some((sent(size, writes, reads).max(sent(size, reads, writes)), HEADERS)),
             Use::RoundTripPerConnection => {
                 Some((series.unloaded_s? * series.calls_per_op() / connections, TIMES))

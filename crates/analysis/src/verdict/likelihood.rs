@@ -322,7 +322,7 @@ fn known_amount(limit: Limit, series: &Series, known: &Known) -> Option<(Evidenc
         let unknown = 1.0 / AMOUNT_RANGE;
         let Some(amount) = amount(hypothesis) else { return unknown };
         let model = match hypothesis.uses {
-            Use::Sent | Use::Wire => 0.04,
+            Use::Sent | Use::Received | Use::Wire => 0.04,
             Use::RoundTripPerConnection | Use::ServerTimePerConnection => 0.08,
             _ => 0.0,
         };
@@ -351,7 +351,14 @@ fn compared(series: &Series, other: &Series, known: &Known) -> Option<(Evidence,
     let (low, high) = ((there.low / here.low).ln(), (there.high / here.low).ln());
     let error = here.error.hypot(there.error);
     let circumstances = Circumstances::of(series, other, known);
-    let likelihood = |ratio: Ratio| of_ratio(ratio, low, high, error, circumstances.more_bytes);
+    let likelihood = |ratio: Ratio| {
+        // Where the prediction would have been reached with less load than was put on, what was
+        // measured is the ceiling itself.
+        let is_enough =
+            needed_load(series, other, ratio).is_some_and(|load| other.deepest() >= load);
+        let high = if is_enough { low } else { high };
+        of_ratio(ratio, low, high, error, circumstances.more_bytes)
+    };
     let evidence = Evidence::Compared {
         with: other.name.clone(),
         differences,
@@ -361,6 +368,22 @@ fn compared(series: &Series, other: &Series, known: &Known) -> Option<(Evidence,
     };
     let of = |one: &Hypothesis| likelihood(circumstances.ratio(one));
     Some((evidence, each(of, likelihood(Ratio::Any))))
+}
+
+/// The load with which another series would reach its ceiling if the prediction held: by Little's
+/// law, as many times that of this series' plateau as the ceiling is higher and an unloaded
+/// operation takes longer. `None` where that is not known.
+fn needed_load(series: &Series, other: &Series, ratio: Ratio) -> Option<f64> {
+    let from = series.steps[series.plateau.from?]?.load;
+    let most = match ratio {
+        Ratio::Exactly(most, _) | Ratio::Between(_, most) => most,
+        Ratio::Any => return None,
+    };
+    let longer = match series.work.kind == other.work.kind {
+        true => 1.0,
+        false => other.unloaded_s? / series.unloaded_s?,
+    };
+    (other.work.closed && series.work.closed).then_some(from * most.exp() * longer)
 }
 
 /// Two series that are compared.

@@ -8,6 +8,7 @@ mod runs;
 
 mod arrivals;
 mod curves;
+mod examination;
 mod examples;
 mod faults;
 mod limits;

@@ -1,0 +1,59 @@
+//! A small examination of verdicts, and the testbed against arithmetic. `cargo xtask bench
+//! judgement` is the large one.
+
+use analysis::analyze;
+use analysis::curve::plateau::State;
+use sim::examination::{Class, EXAMINED, Tally, examine, oracle, systems, user};
+
+/// Systems of each class: seeds of the examination that the printed one does not use.
+const FIRST: u64 = EXAMINED + 500_000;
+const EACH: u64 = 2;
+/// Of some 110 verdicts at most so many may be confident and wrong. With 0.6 % of them, as in the
+/// large examination, there would be more in less than one of a thousand draws; the seeds are fixed,
+/// so the outcome is always the same.
+const CONFIDENT_AND_WRONG_MAX: usize = 4;
+/// At least this share must be right: 86 % are in the large examination, which leaves out three
+/// standard deviations.
+const RIGHT_MIN: f64 = 0.75;
+/// A plateau that was measured lies within this share of what arithmetic says.
+const OFF_MAX: f64 = 0.10;
+
+#[test]
+fn verdicts_on_systems_that_no_threshold_was_found_with_are_right_or_open() {
+    let mut tally = Tally::default();
+    for (class, _) in Class::ALL {
+        for seed in FIRST..FIRST + EACH {
+            tally.add(examine(class, seed));
+        }
+    }
+    let (right, open, wrong) = tally.counts();
+    let all = (right + open + wrong) as f64;
+    let table = tally.text();
+    assert!(tally.confident_and_wrong() <= CONFIDENT_AND_WRONG_MAX, "{table}");
+    assert!(right as f64 >= RIGHT_MIN * all, "{table}");
+    assert!(wrong as f64 <= 0.05 * all, "{table}");
+}
+
+#[test]
+fn a_plateau_of_the_testbed_is_the_lowest_ceiling_of_the_oracle() {
+    // The testbed sends operations through its resources one by one; the oracle divides.
+    let one_limit = Class::ALL.into_iter().filter(|(class, _)| matches!(class, Class::One(_)));
+    let (mut compared, mut off) = (0, Vec::new());
+    for (class, _) in one_limit {
+        for seed in FIRST..FIRST + EACH {
+            let system = systems::draw(class, seed);
+            let findings = analyze(&user::measure(&system, seed));
+            let verdict = &findings.verdicts[0];
+            let State::Reached(_) = verdict.plateau.state else { continue };
+            let ceilings = oracle::ceilings(&system.amounts, &system.workload());
+            let lowest = ceilings.iter().map(|(_, rate)| *rate).fold(f64::INFINITY, f64::min);
+            let ratio = verdict.plateau.level.value / lowest;
+            compared += 1;
+            if (ratio - 1.0).abs() > OFF_MAX {
+                off.push(format!("{} {seed}: {ratio:.3}", class.name()));
+            }
+        }
+    }
+    assert!(compared >= 18, "most plateaus are reached: {compared} of 22");
+    assert!(off.is_empty(), "{off:?}");
+}
