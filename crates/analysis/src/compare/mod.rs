@@ -7,9 +7,9 @@
 //!
 //! Reading order: [`compare`], [`figures`] (one figure: means, tests, verdict), [`paired`] (runs
 //! that took turns), [`drift`] (sessions that ran back to back), [`welch`] and [`ranks`] (the
-//! tests), [`holm`] (many tests at once), [`differences`] (what else differs), [`host_use`] and [`flaws`]
-//! (what was wrong with the measurements), [`side`]. `docs/method.md` has the formulas, under
-//! Comparison.
+//! tests), [`holm`] (many tests at once), [`differences`] (what else differs), [`host_use`] and
+//! [`flaws`] (what was wrong with the measurements), [`side`]. `docs/method.md` has the formulas,
+//! under Comparison.
 
 pub mod differences;
 mod drift;

@@ -9,8 +9,8 @@ use sim::examination::{Class, EXAMINED, Tally, examine, oracle, systems, user};
 const FIRST: u64 = EXAMINED + 500_000;
 const EACH: u64 = 2;
 /// Of some 110 verdicts at most so many may be confident and wrong. With 0.6 % of them, as in the
-/// large examination, there would be more in less than one of a thousand draws; the seeds are fixed,
-/// so the outcome is always the same.
+/// large examination, there would be more in less than one of a thousand draws; the seeds are
+/// fixed, so the outcome is always the same.
 const CONFIDENT_AND_WRONG_MAX: usize = 4;
 /// At least this share must be right: 86 % are in the large examination, which leaves out three
 /// standard deviations.
