@@ -72,7 +72,7 @@ fn an_emulated_volumes_settings_stand_beside_what_was_measured() {
         done(run(variant, vec![stream("data", depth)], 0, 5), vec![second; 5])
     };
     let mut record = experiment(vec![
-        at("read", 1, 2_000, 450_000, OpKind::Read),
+        at("read", 1, 1_700, 450_000, OpKind::Read),
         at("read", 16, 2_048, 7_800_000, OpKind::Read),
         at("slower read", 1, 1_000, 900_000, OpKind::Read),
         at("write", 4, 2_000, 350_000, OpKind::Write),

@@ -263,13 +263,16 @@ fn a_rate_that_a_cache_made_is_no_limit_of_the_storage() {
 }
 
 #[test]
-fn whatever_a_null_target_reaches_is_this_hosts_processors() {
-    for depths in [&[1, 4, 16][..], &[1]] {
-        let mut record = experiment(curve(1_000_000, depths));
+fn where_a_null_target_is_flat_it_is_limited_by_this_hosts_processors() {
+    let of = |depths: &[u32]| {
+        let mut record = experiment(curve(12_000, depths));
         record.plan.target = TargetSpec::Null;
-        let found = only(&record);
-        assert_eq!(found.named(), [Limit::ClientCpu], "{found:#?}");
-    }
+        only(&record).answer
+    };
+    let limited = Answer::Limited { by: vec![Limit::ClientCpu], probability: 0.99 };
+    assert_eq!(of(&[1, 4, 16, 64]), limited);
+    // Whether one load point is all that it can do is not known.
+    assert_eq!(of(&[16]), Answer::NotEnoughData(Gap::End(Inconclusive::OnePoint)));
 }
 
 #[test]

@@ -96,7 +96,8 @@ impl Step {
         self.rate.relative().unwrap_or(f64::INFINITY)
     }
 
-    fn is_precise(&self) -> bool {
+    /// Whether its interval is narrow enough for the point to decide anything.
+    pub fn is_precise(&self) -> bool {
         self.half_width() <= PRECISE_MAX
     }
 }

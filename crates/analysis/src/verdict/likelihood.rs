@@ -351,14 +351,13 @@ fn compared(series: &Series, other: &Series, known: &Known) -> Option<(Evidence,
     let (low, high) = ((there.low / here.low).ln(), (there.high / here.low).ln());
     let error = here.error.hypot(there.error);
     let circumstances = Circumstances::of(series, other, known);
-    let likelihood = |ratio: Ratio| {
-        // Where the prediction would have been reached with less load than was put on, what was
-        // measured is the ceiling itself.
-        let is_enough =
-            needed_load(series, other, ratio).is_some_and(|load| other.deepest() >= load);
-        let high = if is_enough { low } else { high };
-        of_ratio(ratio, low, high, error, circumstances.more_bytes)
-    };
+    // Where the load was enough for the highest ceiling that anything predicts, what was measured is
+    // a ceiling, though the other series has too few points to show that it is flat.
+    let loads = HYPOTHESES.iter().map(|one| needed_load(series, other, circumstances.ratio(one)));
+    let needed = loads.flatten().fold(0.0, f64::max);
+    let is_ceiling = needed > 0.0 && other.deepest() >= needed && other.is_top_precise();
+    let high = if is_ceiling { low } else { high };
+    let likelihood = |ratio: Ratio| of_ratio(ratio, low, high, error, circumstances.more_bytes);
     let evidence = Evidence::Compared {
         with: other.name.clone(),
         differences,
@@ -370,20 +369,18 @@ fn compared(series: &Series, other: &Series, known: &Known) -> Option<(Evidence,
     Some((evidence, each(of, likelihood(Ratio::Any))))
 }
 
-/// The load with which another series would reach its ceiling if the prediction held: by Little's
-/// law, as many times that of this series' plateau as the ceiling is higher and an unloaded
-/// operation takes longer. `None` where that is not known.
+/// The load with which another series of the same operations would reach its ceiling if the
+/// prediction held: by Little's law, as many times that of this series' plateau as the ceiling is
+/// higher. `None` where that is not known.
 fn needed_load(series: &Series, other: &Series, ratio: Ratio) -> Option<f64> {
     let from = series.steps[series.plateau.from?]?.load;
     let most = match ratio {
         Ratio::Exactly(most, _) | Ratio::Between(_, most) => most,
         Ratio::Any => return None,
     };
-    let longer = match series.work.kind == other.work.kind {
-        true => 1.0,
-        false => other.unloaded_s? / series.unloaded_s?,
-    };
-    (other.work.closed && series.work.closed).then_some(from * most.exp() * longer)
+    let same_kind = series.work.kind == other.work.kind;
+    let closed = series.work.closed && other.work.closed;
+    (same_kind && closed).then_some(from * most.exp())
 }
 
 /// Two series that are compared.

@@ -108,6 +108,11 @@ impl Series {
         self.plateau.is_reached()
     }
 
+    /// Whether its highest rate is known well enough to be compared.
+    pub(crate) fn is_top_precise(&self) -> bool {
+        self.steps[self.plateau.top].is_some_and(|step| step.is_precise() && step.agrees)
+    }
+
     /// Whether it equals a limit that this program set itself.
     pub(crate) fn is_at_certain_limit(&self) -> bool {
         self.plateau.state == State::Reached(Reason::AtKnownLimit)
