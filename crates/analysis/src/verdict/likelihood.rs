@@ -351,8 +351,8 @@ fn compared(series: &Series, other: &Series, known: &Known) -> Option<(Evidence,
     let (low, high) = ((there.low / here.low).ln(), (there.high / here.low).ln());
     let error = here.error.hypot(there.error);
     let circumstances = Circumstances::of(series, other, known);
-    // Where the load was enough for the highest ceiling that anything predicts, what was measured is
-    // a ceiling, though the other series has too few points to show that it is flat.
+    // Where the load was enough for the highest ceiling that anything predicts, what was measured
+    // is a ceiling, though the other series has too few points to show that it is flat.
     let loads = HYPOTHESES.iter().map(|one| needed_load(series, other, circumstances.ratio(one)));
     let needed = loads.flatten().fold(0.0, f64::max);
     let is_ceiling = needed > 0.0 && other.deepest() >= needed && other.is_top_precise();
