@@ -3,7 +3,7 @@
 
 use analysis::analyze;
 use analysis::curve::plateau::State;
-use sim::examination::{Class, EXAMINED, Tally, examine, oracle, systems, user};
+use sim::examination::{Class, EXAMINED, Grade, Graded, Tally, examine, oracle, systems, user};
 
 /// Systems of each class: seeds of the examination that the printed one does not use.
 const FIRST: u64 = EXAMINED + 500_000;
@@ -12,8 +12,10 @@ const EACH: u64 = 2;
 /// large examination, there would be more in less than one of a thousand draws; the seeds are
 /// fixed, so the outcome is always the same.
 const CONFIDENT_AND_WRONG_MAX: usize = 4;
-/// At least this share must be right: 86 % are in the large examination, which leaves out three
-/// standard deviations.
+/// At least this share of the verdicts after scaling experiments must be right: about nine in ten
+/// are in the large examination, and three standard deviations of some 42 are 14 %. Classes that
+/// are measured without experiments (few load points, profiles) end with "not enough data" more
+/// often than not, by design, and here each class counts the same.
 const RIGHT_MIN: f64 = 0.75;
 /// A plateau that was measured lies within this share of what arithmetic says.
 const OFF_MAX: f64 = 0.10;
@@ -26,11 +28,22 @@ fn verdicts_on_systems_that_no_threshold_was_found_with_are_right_or_open() {
             tally.add(examine(class, seed));
         }
     }
-    let (right, open, wrong) = tally.counts();
-    let all = (right + open + wrong) as f64;
     let table = tally.text();
+    let (_, _, wrong) = tally.counts();
+    let all = tally.all().len() as f64;
+    let explained: Vec<&Graded> = tally
+        .all()
+        .iter()
+        .filter(|one| {
+            !matches!(
+                one.class,
+                Class::Quick | Class::FourCorners | Class::TwoPoints | Class::OnePoint
+            )
+        })
+        .collect();
+    let right = explained.iter().filter(|one| one.grade == Grade::Right).count();
     assert!(tally.confident_and_wrong() <= CONFIDENT_AND_WRONG_MAX, "{table}");
-    assert!(right as f64 >= RIGHT_MIN * all, "{table}");
+    assert!(right as f64 >= RIGHT_MIN * explained.len() as f64, "{table}");
     assert!(wrong as f64 <= 0.05 * all, "{table}");
 }
 
