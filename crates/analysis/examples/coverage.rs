@@ -17,7 +17,7 @@ use crate::simulated::{
 
 /// Windows of which a mean is taken.
 const WINDOWS: u32 = 20_000;
-/// The deviation of stationary windows: beside it no tolerated change counts.
+/// The standard deviation of stationary windows: large compared with any tolerated change.
 const DEVIATION: f64 = 0.5;
 /// Windows of which percentiles are taken.
 const PERCENTILE_WINDOWS: u32 = 5_000;

@@ -178,7 +178,7 @@ fn tune(plan: &Plan, load_points: &[LoadPoint], verdicts: &[Verdict]) -> Option<
 }
 
 impl Findings {
-    /// The verdicts on what was asked: not on what was measured only as evidence for another.
+    /// The verdicts on the workloads of the experiment, without those measured only as evidence.
     pub fn answers(&self) -> impl Iterator<Item = &Verdict> {
         self.verdicts.iter().filter(|verdict| !verdict.is_evidence)
     }

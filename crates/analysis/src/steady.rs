@@ -209,7 +209,8 @@ mod tests {
     fn a_ramp_and_a_step_of_a_fifth_are_found_in_at_least_nine_of_ten_windows() {
         let ramp = |share: f64| 0.2 * share;
         let step = |share: f64| if share < 0.4 { 0.0 } else { 0.2 };
-        // `(correlation of neighbours, standard deviation)` of the noise: quiet beside the change.
+        // The correlation of neighbours and the standard deviation of the noise, which is small
+        // compared with the change.
         for (r, deviation) in [(0.0, 0.01), (0.0, 0.02), (0.6, 0.01), (0.9, 0.01)] {
             for n in [20, 60, 120, 300] {
                 for (name, change) in [("ramp", &ramp as &dyn Fn(f64) -> f64), ("step", &step)] {

@@ -222,8 +222,13 @@ fn of_place(
         (moved > 0).then(|| passed as f64 / moved as f64)
     };
     let ratios: Vec<Option<f64>> = intervals.iter().map(ratio).collect();
-    let told = ratios.iter().any(Option::is_some);
-    told.then_some(WireCheck { place, read: read.bytes, written: written.bytes, intervals: ratios })
+    let counted = ratios.iter().any(Option::is_some);
+    counted.then_some(WireCheck {
+        place,
+        read: read.bytes,
+        written: written.bytes,
+        intervals: ratios,
+    })
 }
 
 /// What operations of one kind did.

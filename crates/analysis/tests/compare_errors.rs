@@ -8,14 +8,11 @@ use analysis::compare::figures::{Basis, Doubt, FigureComparison, Verdict};
 use analysis::compare::side::{PointSide, Repeat, Sample, Side, Subject};
 use analysis::compare::welch::{LEVEL, POWER};
 use analysis::compare::{Comparison, Options, Overall, compare};
-use metrics::histogram::{Counts, bucket_of};
 use metrics::interleaved::Interleaved;
-use metrics::interval::{KindInterval, StreamInterval};
 use metrics::run_record::ExperimentRecord;
-use records::{done, experiment, run, stream};
+use records::draws::Draws;
+use records::{done, experiment, random_reads, run, stream};
 use workload::interleave::ComparedSide;
-use workload::op::OpKind;
-use workload::random::{CounterRng, unit};
 
 /// Simulated pairs for each claim.
 const PAIRS: u64 = 1_000;
@@ -24,37 +21,6 @@ const PAIRS: u64 = 1_000;
 /// binomial distribution.
 fn bound(expected: f64, pairs: u64) -> f64 {
     expected + 3.0 * (expected * (1.0 - expected) / pairs as f64).sqrt()
-}
-
-/// A source of draws.
-struct Draws(CounterRng);
-
-impl Draws {
-    fn new(seed: u64) -> Draws {
-        Draws(CounterRng::new(seed))
-    }
-
-    fn uniform(&mut self) -> f64 {
-        1.0 - unit(self.0.next())
-    }
-
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
-    /// Student's t with three degrees of freedom, scaled to a standard deviation of 1: wild values
-    /// now and then.
-    fn heavy(&mut self) -> f64 {
-        let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
-        self.normal() / (squares / 3.0).sqrt() / 3.0_f64.sqrt()
-    }
-
-    /// The logarithm's normal distribution, centred and scaled to a standard deviation of 1: a long
-    /// tail to one side.
-    fn skewed(&mut self) -> f64 {
-        let (mean, deviation) = (0.5_f64.exp(), (1.0_f64.exp() * (1.0_f64.exp() - 1.0)).sqrt());
-        (self.normal().exp() - mean) / deviation
-    }
 }
 
 /// How much a system's runs differ, and how its intervals wander.
@@ -73,20 +39,6 @@ struct System {
 const REPEATS: u32 = 5;
 const INTERVALS: u64 = 16;
 
-/// Times of operations as shares of their scale, and how many in a thousand have them: a long tail.
-const TIMES: [(f64, u64); 10] = [
-    (0.55, 100),
-    (0.70, 200),
-    (0.85, 250),
-    (1.00, 200),
-    (1.30, 120),
-    (1.80, 70),
-    (2.60, 40),
-    (4.00, 13),
-    (7.00, 5),
-    (12.0, 2),
-];
-
 /// A whole record of a closed loop whose rate is an autoregressive process around a level that each
 /// run draws anew; times go with its inverse.
 fn record(system: System, repeats: u32, seed: u64) -> ExperimentRecord {
@@ -99,34 +51,13 @@ fn record(system: System, repeats: u32, seed: u64) -> ExperimentRecord {
             let fresh = (1.0 - correlation * correlation).sqrt();
             state = correlation * state + fresh * draws.normal();
             let rate = level * (1.0 + within * state);
-            second(rate, 4e9 / rate * (1.0 + 0.01 * draws.normal()))
+            random_reads(rate, 4e9 / rate * (1.0 + 0.01 * draws.normal()))
         });
         let mut run = run("random read 8 KiB", vec![stream("data", 4)], 0, INTERVALS);
         run.repeat = repeat;
         done(run, seconds.collect())
     });
     experiment(runs.collect())
-}
-
-fn second(rate: f64, scale_ns: f64) -> StreamInterval {
-    let completed = rate.round() as u64;
-    let mut times = Counts { min_ns: u64::MAX, ..Counts::default() };
-    for (share, permille) in TIMES {
-        let (time, count) = ((share * scale_ns) as u64, completed * permille / 1000);
-        times.buckets.push((bucket_of(time), count));
-        times.sum_ns += u128::from(time) * u128::from(count);
-        times.min_ns = times.min_ns.min(time);
-        times.max_ns = times.max_ns.max(time);
-    }
-    let mut interval = StreamInterval { issued: completed, ..StreamInterval::default() };
-    interval.kinds[OpKind::Read as usize] = KindInterval {
-        completed,
-        bytes: completed * 8192,
-        service: times.clone(),
-        response: times,
-        ..KindInterval::default()
-    };
-    interval
 }
 
 fn figure(comparison: &Comparison, wanted: Figure) -> &FigureComparison {

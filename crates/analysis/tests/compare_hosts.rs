@@ -11,31 +11,16 @@ use analysis::compare::figures::{Basis, Doubt, Verdict};
 use analysis::compare::flaws::FlawKind;
 use analysis::compare::side::Side;
 use analysis::compare::{Comparison, Options, Overall, compare};
-use metrics::histogram::{Counts, bucket_of};
 use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interleaved::Interleaved;
-use metrics::interval::{KindInterval, StreamInterval};
 use metrics::run_record::ExperimentRecord;
-use records::{SECOND_NS, done, experiment, host_second, run, stream};
+use records::draws::Draws;
+use records::{SECOND_NS, done, experiment, host_second, random_reads, run, stream};
 use workload::interleave::{ComparedSide, order};
-use workload::op::OpKind;
 use workload::plan::Step;
-use workload::random::{CounterRng, unit};
 
 /// Intervals of a run.
 const INTERVALS: usize = 8;
-
-struct Draws(CounterRng);
-
-impl Draws {
-    fn uniform(&mut self) -> f64 {
-        1.0 - unit(self.0.next())
-    }
-
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-}
 
 /// What moves the speed of a host, as a share of it; `spread` is one standard deviation of a run
 /// (of a step, for a random walk).
@@ -101,31 +86,6 @@ impl Host {
     }
 }
 
-/// Times of operations as shares of their scale, and how many in a thousand have them.
-const TIMES: [(f64, u64); 6] =
-    [(0.70, 300), (0.90, 300), (1.10, 250), (1.60, 120), (2.60, 25), (5.00, 5)];
-
-fn second(rate: f64, scale_ns: f64) -> StreamInterval {
-    let completed = rate.round() as u64;
-    let mut times = Counts { min_ns: u64::MAX, ..Counts::default() };
-    for (share, permille) in TIMES {
-        let (time, count) = ((share * scale_ns) as u64, completed * permille / 1000);
-        times.buckets.push((bucket_of(time), count));
-        times.sum_ns += u128::from(time) * u128::from(count);
-        times.min_ns = times.min_ns.min(time);
-        times.max_ns = times.max_ns.max(time);
-    }
-    let mut interval = StreamInterval { issued: completed, ..StreamInterval::default() };
-    interval.kinds[OpKind::Read as usize] = KindInterval {
-        completed,
-        bytes: completed * 8192,
-        service: times.clone(),
-        response: times,
-        ..KindInterval::default()
-    };
-    interval
-}
-
 /// When the first run begins, and how long each takes.
 const BEGAN_MS: u64 = 1_795_241_733_000;
 const RUN_MS: u64 = 5_000;
@@ -142,7 +102,7 @@ fn record(
         let level = 10_000.0 * (1.0 + faster);
         let seconds = speeds[*place].iter().map(|speed| {
             let rate = level * speed * (1.0 + INTERVAL_NOISE * draws.normal());
-            second(rate, 4e9 / rate * (1.0 + INTERVAL_NOISE * draws.normal()))
+            random_reads(rate, 4e9 / rate * (1.0 + INTERVAL_NOISE * draws.normal()))
         });
         let mut run = run("random read 8 KiB", vec![stream("data", 4)], 0, INTERVALS as u64);
         (run.repeat, run.index) = (repeat, repeat);
@@ -157,7 +117,7 @@ fn record(
 
 /// Both records, measured in turns or one after the other.
 fn pair(host: Host, repeats: usize, faster: f64, turns: bool, seed: u64) -> [ExperimentRecord; 2] {
-    let mut draws = Draws(CounterRng::new(seed));
+    let mut draws = Draws::new(seed);
     let speeds = host.speeds(2 * repeats, &mut draws);
     let (firsts, places) = match turns {
         true => {
@@ -260,7 +220,7 @@ fn on_drifting_hosts_at_most_5_percent_of_interleaved_comparisons_name_a_winner(
 
 #[test]
 fn a_quiet_host_shows_a_difference_of_1_percent_and_none_where_there_is_none() {
-    // 18 of 20 are asked for; of 200 pairs at a true rate of 95 %, fewer than 180 come with a
+    // 18 of 20 are required; of 200 pairs at a true rate of 95 %, fewer than 180 come with a
     // probability of 0.2 %.
     let pairs = 200;
     // Not knowing what lies between two sessions costs half of what can be seen.
@@ -360,11 +320,11 @@ fn different_host_state_withholds_the_verdict_of_every_figure() {
 #[test]
 fn repeats_without_any_scatter_never_give_p_0() {
     let identical = |rate: f64, side: ComparedSide| {
-        let mut draws = Draws(CounterRng::new(1));
+        let mut draws = Draws::new(1);
         let mut record = record(side, &[0, 1, 2], &vec![vec![1.0; INTERVALS]; 3], 0.0, &mut draws);
         for run in &mut record.runs {
             let seconds = run.intervals.iter_mut();
-            seconds.for_each(|i| i.streams = vec![second(rate, 4e9 / rate)]);
+            seconds.for_each(|i| i.streams = vec![random_reads(rate, 4e9 / rate)]);
         }
         record
     };

@@ -15,7 +15,7 @@ use workload::plan::TargetSpec;
 
 const MIB: u64 = 1 << 20;
 
-/// A closed loop of reads of `bytes` at each depth: unloaded they take 0.4 ms, and nothing goes
+/// A closed loop of reads of `bytes` at each depth: unloaded they take 0.4 ms, and no rate is
 /// beyond `ceiling` operations per second.
 fn curve_of(name: &str, bytes: u64, ceiling: u64, depths: &[u32]) -> Vec<RunRecord> {
     let point = |depth: &u32| {

@@ -146,7 +146,7 @@ fn direct_io_passes_the_cache_where_the_file_system_is_known_to_let_it() {
         assert!(!warned(&[of(name)], true), "{name}");
         assert!(warned(&[of(name)], false), "{name}");
     }
-    // ext4 that journals data reads and writes through the page cache whatever was asked for.
+    // ext4 that journals data reads and writes through the page cache even with O_DIRECT.
     assert!(warned(&[of("ext4"), ("mount.super_options", "rw,data=journal")], true));
     assert!(warned(&[of("fuse.sshfs")], true));
 }

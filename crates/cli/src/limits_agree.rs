@@ -69,10 +69,10 @@ impl Described {
     fn served(&self) -> Result<Option<f64>, String> {
         let Described { gib, level, kind, assigned_mib } = *self;
         let catalog = Catalog::embedded();
-        let wanted = assigned_mib.and_then(KibPerSec::from_mib).unwrap_or(KibPerSec::new(0));
-        let pool_tib = catalog.least_size_gib(level, wanted).max(gib).div_ceil(1024);
+        let required = assigned_mib.and_then(KibPerSec::from_mib).unwrap_or(KibPerSec::new(0));
+        let pool_tib = catalog.least_size_gib(level, required).max(gib).div_ceil(1024);
         let bought = match level {
-            Flexible => format!("throughput = \"{}KiB/s\"", catalog.least_purchase(wanted).get()),
+            Flexible => format!("throughput = \"{}KiB/s\"", catalog.least_purchase(required).get()),
             _ => String::new(),
         };
         let qos = if assigned_mib.is_some() { "manual" } else { "auto" };

@@ -5,7 +5,7 @@
 //! stay as superseded rows, so that a figure from an old document can be explained. What follows
 //! from the rows alone is here too: the throughput limit of a volume (`volume_limit.rs`) and of a
 //! pool (`pool_throughput.rs`). Not for: conclusions (sizing, prediction) nor for holding anyone to
-//! a limit; that is the volume service's. No number of the service stands in code. Sizes of virtual
+//! a limit; that is the volume service's. No number of the service is in code. Sizes of virtual
 //! machines and settings of clients are rows of the same kind, in `data/vm_sizes.toml` and
 //! `data/client_settings.toml`, and so are list prices, in `data/prices.toml`, and published
 //! figures, in `data/published.toml`.

@@ -59,15 +59,15 @@ impl Catalog {
     /// The least GiB that can have a throughput: of a pool, or with auto QoS of the quotas of
     /// several volumes together, none of which reaches its ceiling. The inverse of
     /// [`Catalog::pool_throughput`]; sizes of pools are this or more, in whole steps.
-    pub fn least_size_gib(&self, level: ServiceLevel, wanted: KibPerSec) -> u64 {
-        self.pool_rate(level).size_gib(wanted)
+    pub fn least_size_gib(&self, level: ServiceLevel, required: KibPerSec) -> u64 {
+        self.pool_rate(level).size_gib(required)
     }
 
-    /// The least throughput that can be bought for a Flexible pool and is at least `wanted`.
-    pub fn least_purchase(&self, wanted: KibPerSec) -> KibPerSec {
+    /// The least throughput that can be bought for a Flexible pool and is at least `required`.
+    pub fn least_purchase(&self, required: KibPerSec) -> KibPerSec {
         let least = self.limit(LimitName::FlexibleThroughputBaseline);
         let step = self.limit(LimitName::FlexibleThroughputStep).max(1);
-        KibPerSec::new(wanted.get().max(least).div_ceil(step).saturating_mul(step))
+        KibPerSec::new(required.get().max(least).div_ceil(step).saturating_mul(step))
     }
 
     /// Throughput for each GiB of a pool: what its size gives, or the most that can be bought.

@@ -133,9 +133,9 @@ impl KibPerSecPerGib {
         KibPerSec::new(self.0.saturating_mul(size_gib))
     }
 
-    /// The least whole GiB whose throughput is at least `wanted`.
-    pub(crate) const fn size_gib(self, wanted: KibPerSec) -> u64 {
-        wanted.get().div_ceil(self.0)
+    /// The least whole GiB whose throughput is at least `required`.
+    pub(crate) const fn size_gib(self, required: KibPerSec) -> u64 {
+        required.get().div_ceil(self.0)
     }
 }
 

@@ -169,8 +169,8 @@ impl Catalog {
         })
     }
 
-    /// The least quota whose throughput limit is at least `wanted`, for a volume with auto QoS: the
-    /// inverse of [`Catalog::volume_limit`].
+    /// The least quota whose throughput limit is at least `required`, for a volume with auto QoS:
+    /// the inverse of [`Catalog::volume_limit`].
     ///
     /// # Errors
     /// No quota gives it: the most of a volume of this kind and level is lower, or its limit does
@@ -179,17 +179,17 @@ impl Catalog {
         &self,
         level: ServiceLevel,
         kind: VolumeKind,
-        wanted: KibPerSec,
+        required: KibPerSec,
     ) -> Result<Bytes, NoQuota> {
         let rate = self.level(level).throughput.ok_or(NoQuota::BoughtApart { level })?;
         let ceiling =
             self.volume_ceiling(level, QosType::Auto, kind).ok_or(NoQuota::NoLimit { kind })?;
         let (least_gib, most_gib) = self.quota_range(kind);
         let most = rate.throughput(most_gib).min(ceiling);
-        if wanted > most {
+        if required > most {
             return Err(NoQuota::AboveMost { level, kind, most });
         }
-        Ok(Bytes::gib(rate.size_gib(wanted).max(least_gib)))
+        Ok(Bytes::gib(rate.size_gib(required).max(least_gib)))
     }
 
     /// The most throughput of a volume, whatever its quota or assignment; `None` where the service

@@ -244,12 +244,13 @@ fn the_least_quota_for_a_throughput_is_the_inverse_of_the_limit() {
             };
             // Asking for what a quota gives finds the least quota with that limit.
             for gib in quotas(kind) {
-                for wanted in [of(gib), KibPerSec::new(of(gib).get() - 1)] {
-                    let found = CATALOG.least_quota(level, kind, wanted).expect("a quota gives it");
+                for required in [of(gib), KibPerSec::new(of(gib).get() - 1)] {
+                    let found =
+                        CATALOG.least_quota(level, kind, required).expect("a quota gives it");
                     let found = found.get() >> 30;
                     assert!(found <= gib, "{level} {gib} GiB: {found}");
-                    assert!(of(found) >= wanted, "{level} {gib} GiB: {found}");
-                    assert!(found == least || of(found - 1) < wanted, "{level} {gib}: {found}");
+                    assert!(of(found) >= required, "{level} {gib} GiB: {found}");
+                    assert!(found == least || of(found - 1) < required, "{level} {gib}: {found}");
                 }
             }
             // No quota is proposed for more than the ceiling.
@@ -272,8 +273,8 @@ fn the_least_quota_for_a_throughput_is_the_inverse_of_the_limit() {
 
 #[test]
 fn quotas_for_throughputs_are_those_of_the_documents() {
-    let gib = |level, kind, wanted| {
-        CATALOG.least_quota(level, kind, mib(wanted)).map(|quota| quota.get() >> 30)
+    let gib = |level, kind, required| {
+        CATALOG.least_quota(level, kind, mib(required)).map(|quota| quota.get() >> 30)
     };
     assert_eq!(gib(Premium, Regular, 950), Ok(15_200));
     // 70.31 and 35.16 TiB in the service's documentation.
@@ -316,12 +317,13 @@ fn the_throughput_of_a_pool_follows_from_its_size_or_is_bought() {
 fn the_least_pool_for_a_throughput_is_the_inverse_of_its_throughput() {
     for level in ServiceLevel::ALL {
         let most = |gib| CATALOG.pool_throughput(level, gib).most();
-        for wanted in (1..6_000_000).step_by(997).map(KibPerSec::new) {
-            let gib = CATALOG.least_size_gib(level, wanted);
-            assert!(most(gib) >= wanted && most(gib - 1) < wanted, "{level} {wanted}: {gib}");
+        for required in (1..6_000_000).step_by(997).map(KibPerSec::new) {
+            let gib = CATALOG.least_size_gib(level, required);
+            assert!(most(gib) >= required && most(gib - 1) < required, "{level} {required}: {gib}");
         }
     }
-    for (wanted, bought) in [(0, 128), (128 * 1024, 128), (128 * 1024 + 1, 129), (1 << 20, 1024)] {
-        assert_eq!(CATALOG.least_purchase(KibPerSec::new(wanted)), mib(bought));
+    for (required, bought) in [(0, 128), (128 * 1024, 128), (128 * 1024 + 1, 129), (1 << 20, 1024)]
+    {
+        assert_eq!(CATALOG.least_purchase(KibPerSec::new(required)), mib(bought));
     }
 }

@@ -129,7 +129,7 @@ pub struct Tiles {
     maker: Arc<TileMaker>,
     generation_seed: u64,
     verifier: Option<Verifier>,
-    /// Data was made or checked since this was last asked for.
+    /// Data was made or checked since this was last read.
     took_time: bool,
 }
 

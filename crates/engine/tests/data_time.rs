@@ -2,20 +2,21 @@
 //! in the schedule delay and in the response time, and never in the service time. Everything here
 //! happens in virtual time: data takes exactly as long as the test says.
 
+mod collected;
 #[expect(dead_code, reason = "other tests use the rest")]
 mod runs;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use collected::Collected;
 use engine::clock::Clock;
 use engine::drive::{DriveEnd, Stop, drive};
 use engine::pulse::Pulse;
 use engine::schedule::{Closed, ConstantInstants, Open, Schedule, Thinking};
 use engine::steps::Steps;
-use engine::worker::{Assigned, DataPath, Handover, Worker};
+use engine::worker::{Assigned, DataPath, Worker};
 use metrics::interval::{KindInterval, StreamInterval};
-use metrics::recorder::Tally;
 use runs::small_run;
 use target::{Completion, Target, TargetError, Wait};
 use workload::op::{Op, OpKind, OpStream};
@@ -117,20 +118,6 @@ impl DataPath for SlowData {
 
     fn took_time(&mut self) -> bool {
         std::mem::take(&mut self.took_time)
-    }
-}
-
-struct Collected(Rc<RefCell<Vec<StreamInterval>>>);
-
-impl Handover for Collected {
-    fn empty(&mut self) -> Option<Box<Tally>> {
-        Some(Box::default())
-    }
-
-    fn full(&mut self, mut tally: Box<Tally>, _end_ns: u64) {
-        let mut interval = StreamInterval::default();
-        tally.drain_into(&mut interval);
-        self.0.borrow_mut().push(interval);
     }
 }
 

@@ -12,7 +12,7 @@ use metrics::run_record::Outcome;
 use runs::{Setting, measure_with, small_run};
 use workload::plan::EngineChoice;
 
-/// Reads the clock and nothing of the host.
+/// Reads only the clock.
 struct Clock(Instant);
 
 impl HostStateReader for Clock {
@@ -35,7 +35,7 @@ impl HostStateReader for Clock {
 #[test]
 fn workers_that_share_a_processor_run_or_wait_for_it_all_the_time() {
     // The workers inherit the affinity of this thread.
-    processor::pin(processor::processors()[0]).expect("one of its own processors");
+    processor::pin(processor::processors()[0]).expect("an allowed processor");
     let mut run = small_run();
     run.streams[0].workers = 2;
     run.phases.measure_ns = 2_000_000_000;

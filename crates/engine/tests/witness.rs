@@ -1,5 +1,6 @@
 //! The engine is checked by what its target saw: a target that counts for itself.
 
+mod collected;
 #[expect(dead_code, reason = "other tests use the rest")]
 mod runs;
 
@@ -8,20 +9,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use collected::Collected;
 use engine::clock::Clock;
 use engine::drive::{DriveEnd, Stop, drive};
 use engine::pulse::Pulse;
 use engine::schedule::Closed;
 use engine::steps::Steps;
-use engine::worker::{Assigned, Handover, Plain, Worker};
+use engine::worker::{Assigned, Plain, Worker};
 use metrics::interval::StreamInterval;
-use metrics::recorder::Tally;
 use runs::small_run;
 use target::{Completion, Target, TargetError, Wait};
 use workload::op::{Op, OpKind, OpStream};
 use workload::plan::Stream;
 
-/// How far the clock goes on each time it is read.
+/// How far the clock advances each time it is read.
 const TICK_NS: u64 = 1000;
 
 /// Every look at the clock is a microsecond later, so that a run is the same on every machine.
@@ -61,20 +62,6 @@ impl Target for Counting {
 
     fn buffer(&mut self, _tag: u32) -> Option<&mut [u8]> {
         None
-    }
-}
-
-struct Collected(Rc<RefCell<Vec<StreamInterval>>>);
-
-impl Handover for Collected {
-    fn empty(&mut self) -> Option<Box<Tally>> {
-        Some(Box::default())
-    }
-
-    fn full(&mut self, mut tally: Box<Tally>, _end_ns: u64) {
-        let mut interval = StreamInterval::default();
-        tally.drain_into(&mut interval);
-        self.0.borrow_mut().push(interval);
     }
 }
 

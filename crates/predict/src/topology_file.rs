@@ -429,7 +429,7 @@ outstanding = 2
         assert_eq!(mib(&large), Some(4500.0));
         assert!(large.reasons[0].text.ends_with("a regular volume has at most 4,500 MiB/s"));
         assert_eq!(large.reasons[0].rows[1].row, "ceiling premium regular");
-        // With a throughput of its own the volume is in a manual pool, as those of Flexible are.
+        // A volume with an assigned throughput is in a manual QoS pool, like those of Flexible.
         assert_eq!(mib(&volume("\"5TiB\"", "\"5TiB\"\nthroughput = \"1GiB/s\"")), Some(1024.0));
         let flexible = "\"flexible\"\nthroughput = \"200MiB/s\"";
         assert_eq!(mib(&volume("\"premium\"", flexible)), Some(200.0));

@@ -322,7 +322,7 @@ fn no_output_of_a_simulated_system_contradicts_its_verdicts() {
 
 #[test]
 fn a_contradiction_is_found() {
-    // The same sentences beside a verdict that says something else.
+    // The same sentences with another verdict.
     let mut findings = analyze(&random_record(random::at(0xC0_17AD, 3)));
     for verdict in &mut findings.verdicts {
         verdict.answer = Answer::NotReached;

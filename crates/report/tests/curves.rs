@@ -28,7 +28,7 @@ Latency floor, knee and saturation
   - latency floor: 1.00 ms mean service time (median 1.00 ms) at queue depth 1
     of one worker
   - Saturated: throughput is flat from queue depth 8 (8,000 ops/s, 62.50 MiB/s)
-    to queue depth 64 (8,000 ops/s, 62.50 MiB/s), while latency goes from 1.00
+    to queue depth 64 (8,000 ops/s, 62.50 MiB/s), while latency rises from 1.00
     ms to 8.00 ms.
   - knee, outstanding: largest rate per response time 8 (4 to 16); last within
     twice the floor (2.00 ms) 16 (16 to 32); Kneedle 8 (4 to 16); floor times

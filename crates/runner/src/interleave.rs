@@ -28,7 +28,7 @@ pub struct InterleavedSide<'s, 'h, 'l> {
     pub host: Host<'h>,
     /// The index of its directory; `None` for the null target. Both sides may have the same.
     pub directory: Option<usize>,
-    /// Who is told of this side's events.
+    /// The listeners of this side's events.
     pub listeners: &'s mut [&'l mut dyn Listener],
 }
 
@@ -37,7 +37,7 @@ pub struct InterleavedSide<'s, 'h, 'l> {
 /// partner compares nothing.
 ///
 /// # Errors
-/// For each side see [`ConductError`]; its listeners have been told how it ended.
+/// For each side see [`ConductError`]; its listeners have received how it ended.
 pub fn conduct_interleaved<'h>(
     sides: [InterleavedSide<'_, 'h, '_>; 2],
     directories: &mut [TargetDirectory],

@@ -16,7 +16,7 @@ const WRONG_MAX: f64 = 0.01;
 const RIGHT_MIN: f64 = 0.85;
 /// Stated probability and share of right statements differ by at most this.
 const CALIBRATION_MAX: f64 = 0.05;
-/// Statements below which a class says nothing of calibration.
+/// A class with fewer statements is not used to judge calibration.
 const STATEMENTS_MIN: usize = 20;
 
 fn main() -> std::io::Result<ExitCode> {

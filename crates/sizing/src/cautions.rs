@@ -30,16 +30,16 @@ pub(crate) fn of(need: &Need, cheapest: &Design, facts: &Facts) -> Vec<Reason> {
 fn beyond_published(need: &Need, cheapest: &Design, facts: &Facts) -> Option<Reason> {
     let rate = |figure: &&Figure| bytes_per_s(figure).unwrap_or(0.0);
     let most = facts.figures.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
-    let (wanted, published) = (need.throughput().get() as f64 * KIB, bytes_per_s(most)?);
-    if wanted <= published {
+    let (required, published) = (need.throughput().get() as f64 * KIB, bytes_per_s(most)?);
+    if required <= published {
         return None;
     }
     let mib = |bytes: f64| thousands((bytes / KIB) as u64 / KIB_PER_MIB);
     let mut text = format!(
         "Beyond what is published: {} MiB/s is {} the highest published throughput, {} MiB/s ({}). \
          The designs assume that volumes and hosts add up without end",
-        mib(wanted),
-        part_of(wanted / published),
+        mib(required),
+        part_of(required / published),
         mib(published),
         most.id
     );

@@ -176,7 +176,7 @@ impl Store {
             Ok(journal) => journal,
             Err(error) => {
                 // The first failure is the one to tell; what is left over is no record and
-                // hurts nobody.
+                // is harmless.
                 let _left_over = fs::remove_dir_all(&incomplete);
                 return Err(error);
             }

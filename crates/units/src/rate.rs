@@ -86,7 +86,7 @@ impl fmt::Display for OpsPerSec {
         match self.0 {
             rate if !rate.is_finite() => write!(f, "{NOT_A_NUMBER} ops/s"),
             rate if rate >= 100.0 => write!(f, "{} ops/s", thousands(rate.round() as u64)),
-            // 0 has a sign of its own, which is not printed.
+            // The sign of negative zero is not printed.
             rate => write!(f, "{:.1} ops/s", rate + 0.0),
         }
     }

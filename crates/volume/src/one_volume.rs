@@ -103,8 +103,8 @@ impl OneVolume {
     /// A pool that is large enough for the quota and for the throughput.
     fn pool(&self, catalog: &Catalog) -> Pool {
         let limit = |name| catalog.limit(name);
-        let wanted = self.throughput.unwrap_or(KibPerSec::new(0));
-        let for_throughput = Bytes::gib(catalog.least_size_gib(self.level, wanted));
+        let required = self.throughput.unwrap_or(KibPerSec::new(0));
+        let for_throughput = Bytes::gib(catalog.least_size_gib(self.level, required));
         let least = Bytes::gib(limit(LimitName::PoolSizeMin));
         let step = Bytes::gib(limit(LimitName::PoolSizeStep));
         let size = self.quota.max(for_throughput).max(least).get();
@@ -115,7 +115,7 @@ impl OneVolume {
             level: self.level,
             size: Bytes::new(size.checked_next_multiple_of(step.get()).unwrap_or(size)),
             qos: if manual { QosType::Manual } else { QosType::Auto },
-            throughput: is_bought.then(|| catalog.least_purchase(wanted)),
+            throughput: is_bought.then(|| catalog.least_purchase(required)),
         }
     }
 }

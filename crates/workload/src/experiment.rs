@@ -422,7 +422,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Two variants cannot be told apart.
+/// Two variants have the same name.
 pub(crate) fn same_name(place: &Place, name: &str) -> Diagnostic {
     place
         .diagnostic("two variants with the same name", "names that differ")

@@ -62,7 +62,7 @@ pub fn order(plan: &Plan) -> Vec<ComparedSide> {
         }
         let blocks: Vec<usize> = (position..runs.len()).filter(|i| same(runs[*i], run)).collect();
         let seed = random::derive(random::derive(plan.seed, ORDER_SEED), position as u64);
-        // An odd number of blocks has one more of the side that the seed picks.
+        // With an odd number of blocks, one side starts once more; the seed picks it.
         let sides = match seed & 1 {
             0 => ComparedSide::BOTH,
             _ => [ComparedSide::B, ComparedSide::A],

@@ -71,7 +71,7 @@ impl Mix {
     }
 }
 
-/// Where `index` (below 1,000) goes in the permutation of 0..1,000 that `key` names.
+/// The image of `index` (below 1,000) under the permutation of 0..1,000 that `key` selects.
 ///
 /// Numbers from 1,000 on are permuted again. That ends: the cycle of the network's permutation that
 /// `index` is on leads back to `index`, so at most all 24 numbers from 1,000 on come in between. It
@@ -85,7 +85,7 @@ fn permute_block(key: u64, index: u32) -> u32 {
     number
 }
 
-/// Where `number` goes in the permutation of 0..1,024 that `key` names.
+/// The image of `number` under the permutation of 0..1,024 that `key` selects.
 #[inline]
 fn permute(key: u64, number: u32) -> u32 {
     let (mut left, mut right) = (number >> HALF_BITS, number & ((1 << HALF_BITS) - 1));

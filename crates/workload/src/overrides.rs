@@ -54,7 +54,7 @@ pub(crate) fn apply(
 ) {
     let search_in_file = experiment.search.clone();
     lay(experiment, overrides, problems);
-    // Listed queue depths are what a ladder would choose, unless a ladder is asked for as well.
+    // Listed queue depths are what a ladder would choose, unless a ladder is requested as well.
     if experiment.search == search_in_file && is_ladder(&search_in_file) && lists_depths(experiment)
     {
         experiment.search.clear();

@@ -42,7 +42,7 @@ const STATISTICS: &[&str] = &[
 
 /// The numbers from which the throughput limit of a volume or a pool is computed: the rate of a
 /// service level, and the bounds of what is assigned or bought. Without them no other crate can
-/// compute a limit of its own, so all of them have the ceilings and ranges of `cloud`.
+/// compute a limit itself, so all of them have the ceilings and ranges of `cloud`.
 const QUOTA_ARITHMETIC: &[&str] = &[
     "kib_per_sec_per_gib",
     "LimitName::FlexibleThroughputMaxPerTib",

@@ -279,7 +279,7 @@ fn state(steps: &[Step], top: usize, growth: Option<Growth>, certain: Option<f64
 }
 
 fn open(steps: &[Step]) -> State {
-    let first = |wanted: Schedule| steps.iter().position(|step| step.schedule == wanted);
+    let first = |kind: Schedule| steps.iter().position(|step| step.schedule == kind);
     if let Some(index) = first(Schedule::QueueDepthTooSmall) {
         return State::Inconclusive(Inconclusive::QueueDepth(index));
     }

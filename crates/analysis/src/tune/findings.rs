@@ -278,8 +278,7 @@ fn goal(reach: &Reach, stream: &Stream) -> Goal {
     }
 }
 
-/// What the search found, told by the verdict on its curve: whether the rate has stopped rising is
-/// judged once.
+/// What the search found. Whether the rate has stopped rising comes from the verdict on its curve.
 fn outcome(
     goal: &Goal,
     tried: &[Tried],

@@ -9,9 +9,9 @@
 //! interpolation, then by halving.
 //!
 //! It ends where two neighbouring numbers have been measured of which one is enough and the other
-//! is not; or where the rate has stopped rising below what is wanted, as [`plateau`] judges it. A
+//! is not; or where the rate has stopped rising below the target rate, as [`plateau`] judges it. A
 //! point that noise has not settled is measured again where the answer depends on it,
-//! [`RUNS_PER_POINT`] times in all, and then taken as it is. So no point is asked for twice
+//! [`RUNS_PER_POINT`] times in all, and then taken as it is. So no point is repeated
 //! without need, and the search ends: the distance between too little and enough shrinks with each
 //! new point.
 

@@ -89,7 +89,7 @@ impl Change {
             Change::Order => work.order = hypothesis::other_order(work.order),
             Change::Workers => {
                 work.workers *= 2;
-                // Each worker has a connection of its own.
+                // Each worker needs a separate connection.
                 work.connections = work.connections.map(|count| count.max(work.workers));
             }
             Change::Direction => work.read_share = if work.read_share < 0.5 { 1.0 } else { 0.0 },

@@ -36,14 +36,14 @@ pub(crate) enum Use {
     Received,
     /// Bytes on the wire in the busier direction, headers included.
     Wire,
-    /// Slots of the client, per connection: held for the whole round trip.
+    /// Slots of the client, per connection: in use for the whole round trip.
     RoundTripPerConnection,
-    /// Slots of the server, per connection: held while the server has the request.
+    /// Slots of the server, per connection: in use while the server has the request.
     ServerTimePerConnection,
     /// Slots of the server in all.
     ServerTime,
-    /// Work of some processor or device, which may depend on direction and order in ways that
-    /// nobody knows, and on the size somewhere between not at all and in proportion.
+    /// Work of a processor or device. How it depends on direction and order is unknown; with the
+    /// size it grows between not at all and in proportion.
     Work(WorkUse),
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Hypothesis {
 }
 
 /// Every hypothesis. How common each limit is follows the order in which the vendor's
-/// troubleshooting goes through them (quota, connections, VM size, client, storage).
+/// troubleshooting checks them (quota, connections, VM size, client, storage).
 pub(crate) const HYPOTHESES: [Hypothesis; 21] = [
     of(Limit::VolumeThroughput, 0.20, Use::BytesPerVolume),
     of(Limit::Endpoint, 0.06, Use::Bytes),
@@ -113,7 +113,7 @@ pub(crate) enum Ratio {
     Exactly(f64, f64),
     /// Anything from the first to the second.
     Between(f64, f64),
-    /// Anything: the present state of things says nothing of it.
+    /// Anything: the hypothesis makes no prediction.
     Any,
 }
 
@@ -135,7 +135,7 @@ const SAME: f64 = 0.01;
 
 impl Hypothesis {
     /// How much of the resource one operation needs, in a unit of the resource; `None` where that
-    /// depends on what is not known.
+    /// depends on something unknown.
     fn need(&self, series: &Series, null_round_trip_s: Option<f64>) -> Option<(f64, f64)> {
         let work = &series.work;
         let size = work.transfer_bytes.max(1.0);

@@ -22,7 +22,7 @@ pub const FILESYSTEM: &str = "filesystem.type";
 /// The entry with the shortest round-trip time of a NULL call to the server, in nanoseconds.
 pub const NULL_ROUND_TRIP: &str = "target.null_round_trip_ns";
 
-/// Whether an entry of the environment says what limits a rate: scaling experiments keep it beside
+/// Whether an entry of the environment says what limits a rate: scaling experiments keep it with
 /// the entries that begin with [`ENVIRONMENT`].
 pub fn is_of_use(name: &str) -> bool {
     [CPU_COUNT, FILESYSTEM, NULL_ROUND_TRIP].contains(&name)

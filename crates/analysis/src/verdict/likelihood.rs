@@ -129,7 +129,7 @@ const ALL_BUSY: f64 = 0.95;
 /// Below this share the generator hardly waits.
 const PRESSED: f64 = 0.85;
 
-/// A worker that always runs or waits to run has no time left, whoever uses its processor. Where
+/// A worker that always runs or waits to run has no time left, whichever process runs. Where
 /// all processors are busy and this process is most of that, its threads (the service of an
 /// emulated volume among them) limit each other. A quota of a control group is a limit like fewer
 /// processors. Processors that others keep busy are no limit for threads that sleep.
@@ -184,7 +184,7 @@ fn service_processor(series: &Series) -> Option<(Evidence, PerHypothesis)> {
 /// Share of the slots from which on they are full.
 const SLOTS_FULL: f64 = 0.97;
 /// Calls at the highest load, over the slots, from which on slots can be full.
-const SLOTS_ASKED: f64 = 1.1;
+const SLOTS_EXCEEDED: f64 = 1.1;
 /// Calls that take at most this many times as long as unloaded ones wait for nothing.
 const CALLS_WAIT_NOT: f64 = 1.15;
 /// From here on they do.
@@ -195,9 +195,9 @@ const CALLS_WAIT: f64 = 1.5;
 fn client_slots(series: &Series, known: &Known) -> Option<(Evidence, PerHypothesis)> {
     let slots = known.client_slots?;
     let last = series.measured().next_back()?;
-    let asked = series.deepest() * series.calls_per_op() / series.connections();
-    if asked <= SLOTS_ASKED * slots {
-        let evidence = Evidence::ClientSlots { outstanding: asked.min(slots), slots, full: false };
+    let calls = series.deepest() * series.calls_per_op() / series.connections();
+    if calls <= SLOTS_EXCEEDED * slots {
+        let evidence = Evidence::ClientSlots { outstanding: calls.min(slots), slots, full: false };
         return Some((evidence, split(&[Limit::ClientSlots], 0.0, 1.0)));
     }
     let (outstanding, unloaded_s) = (series.top.calls_outstanding?, series.unloaded_s?);

@@ -13,7 +13,7 @@ pub enum Limit {
     VmEgress,
     /// The link's bandwidth: each direction by itself, headers included.
     Link,
-    /// The processors of this host, whoever uses them.
+    /// The processors of this host, whichever processes use them.
     ClientCpu,
     /// The calls that this client keeps outstanding on a connection.
     ClientSlots,

@@ -182,7 +182,7 @@ impl Series {
 
 /// Time of an operation that does not wait: the shortest of all series that ask the same of
 /// the target, at queue depth 1 or at an offered rate that was kept. Where that rate is a limit's
-/// pace it says nothing of it.
+/// pace, it does not count.
 fn unloaded_s(one: &Series, all: &[Series]) -> Option<f64> {
     let family = all.iter().filter(|other| other.work.kind == one.work.kind);
     let of = |other: &Series| -> Option<f64> {

@@ -4,8 +4,10 @@
 // Each test program takes what it needs.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
+pub mod draws;
+
 use metrics::connection::ConnectionInterval;
-use metrics::histogram::{Counts, Histogram};
+use metrics::histogram::{Counts, Histogram, bucket_of};
 use metrics::host_state::{HostInterval, ProcessorTimes};
 use metrics::interval::{Interval, KindInterval, StreamInterval, WorkerInterval};
 use metrics::run_record::{EngineUsed, ExperimentRecord, Outcome, RunRecord};
@@ -228,4 +230,40 @@ pub fn experiment(mut runs: Vec<RunRecord>) -> ExperimentRecord {
         warnings: Vec::new(),
         outcome: Outcome::Done,
     }
+}
+
+/// Times of operations as shares of their scale, and how many in a thousand have them: a long tail.
+const TIMES: [(f64, u64); 10] = [
+    (0.55, 100),
+    (0.70, 200),
+    (0.85, 250),
+    (1.00, 200),
+    (1.30, 120),
+    (1.80, 70),
+    (2.60, 40),
+    (4.00, 13),
+    (7.00, 5),
+    (12.0, 2),
+];
+
+/// A second of reads of 8 KiB at this rate, with response times of this scale.
+pub fn random_reads(rate: f64, scale_ns: f64) -> StreamInterval {
+    let completed = rate.round() as u64;
+    let mut times = Counts { min_ns: u64::MAX, ..Counts::default() };
+    for (share, permille) in TIMES {
+        let (time, count) = ((share * scale_ns) as u64, completed * permille / 1000);
+        times.buckets.push((bucket_of(time), count));
+        times.sum_ns += u128::from(time) * u128::from(count);
+        times.min_ns = times.min_ns.min(time);
+        times.max_ns = times.max_ns.max(time);
+    }
+    let mut interval = StreamInterval { issued: completed, ..StreamInterval::default() };
+    interval.kinds[OpKind::Read as usize] = KindInterval {
+        completed,
+        bytes: completed * 8192,
+        service: times.clone(),
+        response: times,
+        ..KindInterval::default()
+    };
+    interval
 }

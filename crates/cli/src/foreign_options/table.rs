@@ -245,7 +245,7 @@ fn direct(is_direct: bool) -> Result<Equivalent, String> {
     }
 }
 
-/// Pattern and mix. A mix in an option of its own gives the share of reads.
+/// Pattern and mix. A mix in a separate option gives the share of reads.
 fn operations(value: &str, given: &Given<'_>) -> Result<Equivalent, String> {
     let pattern = if value.starts_with("rand") { "random" } else { "sequential" };
     let read = match value {

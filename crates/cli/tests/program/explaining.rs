@@ -73,12 +73,12 @@ fn more_connections_tell_the_limit_of_each_from_that_of_the_volume() {
     let place = Place::new();
     let (serving, url) = served(&place);
     let over_one = explained_as(&["network_flow"], &place, &[&url]);
-    // What was changed is evidence for what was asked, and no verdict or summary of its own.
+    // Changed load points are evidence only: they have no verdict and no summary.
     let verdicts = over_one["verdicts"].as_array().expect("an array");
     assert_eq!(verdicts.len(), 1, "{verdicts:#?}");
     let table = place.ok(&["show", "last"]);
     let short = table.split("\nSummary\n").nth(1).expect("there is a summary");
-    let short = short.split("\nBottleneck\n").next().expect("something stands before");
+    let short = short.split("\nBottleneck\n").next().expect("text before it");
     assert!(short.contains("- large: "), "{short}");
     assert!(!short.contains("run.nconnect"), "{short}");
     if !verdicts[0]["limits"].as_array().expect("an array").is_empty() {

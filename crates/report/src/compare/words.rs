@@ -122,7 +122,7 @@ fn seen(main: &[&FigureComparison]) -> String {
     )
 }
 
-/// What to do where the state of the host and the sides cannot be told apart.
+/// What to do where the state of the host may explain the difference.
 const INTERLEAVE: &str =
     "`fourcorners run A B --interleave` measures both in turns and would tell.";
 

@@ -117,7 +117,7 @@ fn highest(findings: &Findings, one: &CurveSummary) -> Option<String> {
 fn bend(findings: &Findings, one: &CurveSummary) -> Option<String> {
     let curve = curve_of(findings, one);
     if curve.points.len() == 1 {
-        // One load point has no bend, and none was asked for.
+        // One load point has no bend.
         return None;
     }
     let verdict = verdict_of(findings, one)?;

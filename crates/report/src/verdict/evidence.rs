@@ -18,7 +18,7 @@ pub(crate) fn evidence(verdict: &Verdict, most: usize) -> Vec<String> {
     let is_named = !verdict.named().is_empty();
     let is_certain = verdict.plateau.state == State::Reached(Reason::AtKnownLimit);
     let worth = |one: &&Observed| match &one.evidence {
-        // The shape of the curve is told by it already.
+        // The sentence on the curve's shape has it already.
         Evidence::Known { .. } if is_certain => false,
         Evidence::HostProcessors { busy, .. } => {
             *busy > BUSY_MIN || verdict.named() == [Limit::ClientCpu]

@@ -85,7 +85,7 @@ pub(crate) fn shape(findings: &Findings, verdict: &Verdict) -> String {
             let (low, high) = (point(from.min(last)), point(last));
             match from < last {
                 true => format!(
-                    "throughput is flat from {} ({}) to {} ({}), while latency goes from {} to {}",
+                    "throughput is flat from {} ({}) to {} ({}), while latency rises from {} to {}",
                     load(low),
                     rate(low),
                     load(high),

@@ -95,11 +95,11 @@ fn plan(system: &System, environment: &[(String, String)]) -> Plan {
 }
 
 fn profile(name: &str, overrides: &[Override], system: &System) -> Plan {
-    let text = experiment::profile(name).expect("it is one of ours");
-    let experiment = experiment::parse_with(text, name, overrides).expect("it is ours");
+    let text = experiment::profile(name).expect("it is built in");
+    let experiment = experiment::parse_with(text, name, overrides).expect("it is valid");
     let options = ResolveOptions { engine: EngineChoice::Auto, pin: false, verify: false };
     let mut plan =
-        resolve::resolve(&experiment, name, target(system), &options).expect("it is ours");
+        resolve::resolve(&experiment, name, target(system), &options).expect("it is valid");
     for step in &mut plan.steps {
         match step {
             Step::Fixed(run) => run.connections = Some(system.connections),

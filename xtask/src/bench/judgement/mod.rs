@@ -38,7 +38,7 @@ const WRONG_MAX: f64 = 0.01;
 /// Right at least, as a share.
 const RIGHT_MIN: f64 = 0.85;
 
-/// What was asked for.
+/// Options of the command line.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// The number of simulated systems over 400.
@@ -131,7 +131,7 @@ struct Started(Child);
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // It may have ended by itself; there is nobody left to tell.
+        // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -191,7 +191,7 @@ fn examine(program: &Path, scratch: &Path, system: &System) -> Result<Vec<Graded
         ensure!(begun.elapsed() < SYSTEM_LIMIT, "it took more than {SYSTEM_LIMIT:?}");
         std::thread::sleep(Duration::from_millis(20));
     };
-    // 1: figures that are not what was asked for, as where a rate was not kept.
+    // 1: complete, but a load point did not reach what the experiment requires.
     let said = || std::fs::read_to_string(scratch.join("run.log")).unwrap_or_default();
     ensure!(
         matches!(status.code(), Some(0 | 1)),
@@ -205,7 +205,7 @@ fn examine(program: &Path, scratch: &Path, system: &System) -> Result<Vec<Graded
     graded.context("answers in our JSON")
 }
 
-/// Waits until the service takes connections: asked from the client's side of the link.
+/// Waits until the service accepts connections from the client's side of the link.
 fn wait_for(network: &Network, service: &mut Started) -> Result<()> {
     let begun = Instant::now();
     let address = format!("/dev/tcp/{}/{PORT}", network::SERVICE);
@@ -223,7 +223,7 @@ fn wait_for(network: &Network, service: &mut Started) -> Result<()> {
     }
 }
 
-/// Processes that compute all the time beside one of the sides.
+/// Processes that compute all the time on the processor of one side.
 fn burners(system: &System) -> Result<Vec<Started>> {
     let (processor, count) = match system.processors {
         Processors::BusyClient(count) => (CLIENT_PROCESSOR, count),

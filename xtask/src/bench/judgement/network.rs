@@ -11,7 +11,7 @@ use super::systems::Link;
 pub(crate) const SERVICE: &str = "10.197.0.1";
 /// The client's.
 const CLIENT: &str = "10.197.0.2";
-/// What tbf and htb let pass at once: some milliseconds of the slowest link.
+/// Burst of tbf and htb: some milliseconds of the slowest link.
 const BURST: &str = "64kb";
 /// How long tbf keeps a packet at most.
 const LATENCY: &str = "200ms";

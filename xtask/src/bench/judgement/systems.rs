@@ -223,8 +223,12 @@ impl System {
         match self.processors {
             Processors::Apart => {}
             Processors::Shared => add(Some("client and service on one processor".to_owned())),
-            Processors::BusyClient(count) => add(Some(format!("{count} busy beside the client"))),
-            Processors::BusyService(count) => add(Some(format!("{count} busy beside the service"))),
+            Processors::BusyClient(count) => {
+                add(Some(format!("{count} busy processes next to the client")))
+            }
+            Processors::BusyService(count) => {
+                add(Some(format!("{count} busy processes next to the service")))
+            }
         }
         add(Some(match self.command {
             Command::Explain => format!("{} {}% reads, --explain", self.transfer, self.read),
