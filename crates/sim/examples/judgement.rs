@@ -72,6 +72,8 @@ fn main() -> std::io::Result<ExitCode> {
         100.0 * tally.confident_and_wrong() as f64 / all,
         tally.worst_calibration(STATEMENTS_MIN),
     )?;
+    // For `cargo xtask bench judgement`: right, not enough data, wrong, confident and wrong.
+    writeln!(out, "counts {right} {open} {wrong} {}", tally.confident_and_wrong())?;
     let holds = tally.confident_and_wrong() as f64 <= WRONG_MAX * all
         && right as f64 >= RIGHT_MIN * all
         && tally.worst_calibration(STATEMENTS_MIN) <= CALIBRATION_MAX;

@@ -110,7 +110,7 @@ struct Judged {
     value: f64,
     spread: Option<(f64, f64)>,
     medians: Option<(f64, f64)>,
-    wanted: String,
+    required: String,
     holds: bool,
     reaches_aim: Option<bool>,
 }
@@ -131,7 +131,7 @@ impl Outcome {
                     |of: &dyn Fn(&Pair) -> f64| pairs.iter().map(of).collect::<Vec<f64>>();
                 let ratios = figures(&|pair| of(&pair.ours) / of(&pair.peer));
                 let value = median(&ratios).unwrap_or(f64::NAN);
-                let wanted = match (bound.low, bound.high) {
+                let required = match (bound.low, bound.high) {
                     (0.0, high) => format!("<= {high}"),
                     (low, f64::INFINITY) => format!(">= {low}"),
                     (low, high) => format!("{low:.2} to {high:.2}"),
@@ -145,7 +145,7 @@ impl Outcome {
                     )),
                     medians: median(&figures(&|pair| of(&pair.ours)))
                         .zip(median(&figures(&|pair| of(&pair.peer)))),
-                    wanted,
+                    required,
                     holds: (bound.low..=bound.high).contains(&value),
                     reaches_aim: bound.aim.map(|aim| value <= aim),
                 }
@@ -167,7 +167,7 @@ impl Outcome {
                 value: *value,
                 spread: None,
                 medians: None,
-                wanted: format!("<= {limit}"),
+                required: format!("<= {limit}"),
                 holds: value <= limit,
                 reaches_aim: aim.map(|aim| *value <= aim),
             })
@@ -194,7 +194,7 @@ impl Outcome {
             if let Some((ours, peer)) = judged.medians {
                 let _ = write!(text, "  ours {ours:.3}, fio {peer:.3}");
             }
-            let _ = write!(text, "  wanted {}", judged.wanted);
+            let _ = write!(text, "  required {}", judged.required);
             let _ = write!(text, ": {}", if judged.holds { "holds" } else { "MISSED" });
             match judged.reaches_aim {
                 Some(true) => text.push_str(", aim reached"),
@@ -235,7 +235,7 @@ pub(crate) fn write(
         options.only.iter().map(|name| format!(" {name}")).collect::<String>(),
         super::fio::ALWAYS.join(" "),
     );
-    readme.push_str("| row | number | median | min to max | wanted | against |\n");
+    readme.push_str("| row | number | median | min to max | required | against |\n");
     readme.push_str("| --- | --- | --- | --- | --- | --- |\n");
     for outcome in outcomes {
         for judged in &outcome.results {
@@ -243,7 +243,7 @@ pub(crate) fn write(
             let _ = writeln!(
                 readme,
                 "| {} | {} | {:.3} | {spread} | {} | `{}` |",
-                outcome.name, judged.what, judged.value, judged.wanted, outcome.against
+                outcome.name, judged.what, judged.value, judged.required, outcome.against
             );
         }
     }

@@ -21,9 +21,6 @@ const CANDIDATES_MAX: usize = 4;
 /// The answer in one sentence, without the curve's name.
 pub(crate) fn headline(verdict: &Verdict) -> String {
     match &verdict.answer {
-        Answer::Limited { by, probability } if is_certain(verdict) => {
-            format!("Limited by {}{}.", one_of(by), certainty(*probability, by.len()))
-        }
         Answer::Limited { by, probability } => {
             format!("Limited by {}{}.", one_of(by), certainty(*probability, by.len()))
         }
@@ -48,11 +45,6 @@ pub(crate) fn headline(verdict: &Verdict) -> String {
             )
         }
     }
-}
-
-/// A limit that this program set itself was reached: no probability is needed.
-fn is_certain(verdict: &Verdict) -> bool {
-    verdict.plateau.state == State::Reached(Reason::AtKnownLimit)
 }
 
 fn certainty(stated: f64, count: usize) -> String {

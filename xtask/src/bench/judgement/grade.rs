@@ -70,19 +70,64 @@ pub(crate) fn grade(system: &System, verdict: &Value) -> Option<Graded> {
     })
 }
 
-/// Counts of right, not enough data, wrong.
-pub(crate) fn counts<'a>(graded: impl Iterator<Item = &'a Graded>) -> [usize; 3] {
-    let mut counts = [0; 3];
-    for one in graded {
-        counts[one.grade as usize] += 1;
-    }
-    counts
+/// Verdicts by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) right: usize,
+    pub(crate) not_enough_data: usize,
+    pub(crate) wrong: usize,
+    /// Wrong ones that were stated with at least 90 %.
+    pub(crate) confident_and_wrong: usize,
 }
 
-/// Wrong verdicts that were stated with at least 90 %.
-pub(crate) fn confident_and_wrong(graded: &[Graded]) -> usize {
-    let confident = |one: &&Graded| one.stated.is_some_and(|stated| stated >= CONFIDENT);
-    graded.iter().filter(confident).filter(|one| one.grade == Grade::Wrong).count()
+impl Counts {
+    pub(crate) fn of<'a>(graded: impl Iterator<Item = &'a Graded>) -> Counts {
+        let mut counts = Counts::default();
+        for one in graded {
+            match one.grade {
+                Grade::Right => counts.right += 1,
+                Grade::NotEnoughData => counts.not_enough_data += 1,
+                Grade::Wrong => counts.wrong += 1,
+            }
+            let confident = one.stated.is_some_and(|stated| stated >= CONFIDENT);
+            counts.confident_and_wrong += usize::from(confident && one.grade == Grade::Wrong);
+        }
+        counts
+    }
+
+    /// Both together.
+    pub(crate) const fn and(self, other: Counts) -> Counts {
+        Counts {
+            right: self.right + other.right,
+            not_enough_data: self.not_enough_data + other.not_enough_data,
+            wrong: self.wrong + other.wrong,
+            confident_and_wrong: self.confident_and_wrong + other.confident_and_wrong,
+        }
+    }
+
+    pub(crate) const fn verdicts(self) -> usize {
+        self.right + self.not_enough_data + self.wrong
+    }
+
+    /// Whether they keep these bounds, as shares of all verdicts.
+    pub(crate) fn hold(self, confident_and_wrong_max: f64, right_min: f64) -> bool {
+        let all = self.verdicts() as f64;
+        self.confident_and_wrong as f64 <= confident_and_wrong_max * all
+            && self.right as f64 >= right_min * all
+    }
+
+    /// One sentence with shares.
+    pub(crate) fn text(self) -> String {
+        let share = |count: usize| 100.0 * count as f64 / self.verdicts().max(1) as f64;
+        format!(
+            "right {:.1} %, not enough data {:.1} %, wrong {:.1} %; at least 90 % sure and wrong \
+             {:.2} %",
+            share(self.right),
+            share(self.not_enough_data),
+            share(self.wrong),
+            share(self.confident_and_wrong)
+        )
+    }
 }
 
 /// The tables, as Markdown: by class, and by stated probability.
@@ -129,7 +174,7 @@ pub(crate) fn tables(graded: &[Graded]) -> String {
 }
 
 fn row(text: &mut String, name: &str, mine: &[&Graded]) {
-    let [right, open, wrong] = counts(mine.iter().copied());
+    let Counts { right, not_enough_data: open, wrong, .. } = Counts::of(mine.iter().copied());
     let said = mine.iter().filter(|one| one.grade == Grade::Wrong).map(|one| one.said.as_str());
     let said = said.collect::<Vec<_>>().join("; ");
     let wrong = if wrong == 0 { "-".to_owned() } else { format!("{wrong}: {said}") };
