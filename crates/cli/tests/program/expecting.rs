@@ -133,7 +133,7 @@ fn a_record_of_writes_alone_has_a_comparison_for_each_variant() {
     let place = Place::new();
     let file = place.file("writes.toml", WRITES);
     let file = file.to_str().expect("UTF-8");
-    place.ok(&["run", "null:", "-w", file, "--no-report", "--no-progress"]);
+    place.measured(&["run", "null:", "-w", file, "--no-report", "--no-progress"]);
     let json = parsed(&place.ok(&["expect", "--run", "last", "--json", "--nconnect", "4"]));
     let expectations = json["expectations"].as_array().expect("there are loads");
     assert_eq!(expectations.len(), 2);
@@ -157,7 +157,8 @@ fn a_records_own_report_sets_the_same_figures_beside_it_where_that_is_asked_for(
     let place = Place::new();
     let file = place.file("writes.toml", WRITES);
     let file = file.to_str().expect("UTF-8");
-    let measured = parsed(&place.ok(&["run", "null:", "-w", file, "--json", "--no-progress"]));
+    let measured =
+        parsed(&place.measured(&["run", "null:", "-w", file, "--json", "--no-progress"]));
     assert!(measured.get("published").is_none());
     let expected = parsed(&place.ok(&["expect", "--run", "last", "--vm", "D32s_v3", "--json"]));
     let asked = parsed(&place.ok(&["show", "last", "--vm", "d32s_v3", "--json"]));
@@ -201,7 +202,7 @@ fn a_load_point_is_compared_as_what_it_did_itself() {
 fn what_the_user_gave_is_not_called_assumed() {
     let place = Place::new();
     let file = place.file("writes.toml", WRITES);
-    place.ok(&["run", "null:", "-w", file.to_str().expect("UTF-8"), "--no-report"]);
+    place.measured(&["run", "null:", "-w", file.to_str().expect("UTF-8"), "--no-report"]);
     let basis = |more: &[&str]| {
         let json = parsed(&place.ok(&[&["expect", "--run", "last", "--json"], more].concat()));
         json["basis"].to_string()

@@ -115,7 +115,7 @@ fn more_than_the_emulated_volume_gives_names_its_limit_and_the_quota_that_would_
     for words in [
         "cannot be reached by more concurrency",
         "Limited by the volume's throughput limit",
-        "100 % of the 128.00 MiB/s that was set (1 TiB x Ultra)",
+        "of the 128.00 MiB/s that was set (1 TiB x Ultra)",
         "ultra 1,600 4,500",
     ] {
         assert!(flat.contains(words), "{words}: {}", ended.stdout);
