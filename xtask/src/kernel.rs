@@ -1,9 +1,9 @@
 //! The step `kernel client` of `check`: the Linux kernel's own NFS client against our service.
 //!
-//! `tests/kernel-client/guest` boots Debian's kernel in QEMU and mounts what this host serves. Three
-//! guests run at the same time, each with another `nconnect`; in each a tree of files is compared
-//! with a local one, data is written and read back with cold caches, and fio verifies what it wrote.
-//! The processor is emulated: this is about correctness, not speed.
+//! `tests/kernel-client/guest` boots Debian's kernel in QEMU and mounts what this host serves.
+//! Three guests run at the same time, each with another `nconnect`; in each a tree of files is
+//! compared with a local one, data is written and read back with cold caches, and fio verifies what
+//! it wrote. The processor is emulated: this is about correctness, not speed.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
