@@ -96,7 +96,8 @@ impl Parameters {
         };
         let cases: Vec<&Case> = published.cases.iter().filter(is_fitted).copied().collect();
         let (floor_s, floor_reason) = floor(&published.anchors);
-        let known = cases.iter().map(|case| case.figure.clone()).collect();
+        let modelled = cases.iter().filter(|case| case.is_modelled());
+        let known = modelled.map(|case| case.figure.clone()).collect();
         let mut all = Parameters { floor_s, floor_reason, known, ..Parameters::unbounded() };
         let mut used: Vec<(Group, Vec<&Case>)> = Vec::new();
         for group in ORDER {
