@@ -13,7 +13,7 @@ use cloud::service_level::VolumeKind;
 use cloud::vm_size::{self, VmSize};
 use metrics::run_record::ExperimentRecord;
 use predict::Parameters;
-use predict::expect::{Configuration, nearest, predicted};
+use predict::expect::{Configuration, nearest, predicted, usual_endpoints};
 use report::expect::published::Published;
 use report::expect::{Expectation, Measured};
 use units::{BytesPerSec, Utc, counted};
@@ -196,11 +196,13 @@ fn configuration(
     Configuration {
         protocol: said.protocol.unwrap_or_else(|| Reached::of(record).protocol()),
         vm: machine.size.clone(),
+        vcpu: machine.size.as_ref().map(|size| size.vcpu),
         esxi: said.esxi,
         hosts: said.hosts,
         nconnect: said.nconnect.unwrap_or_else(|| connections(record, point)),
         volumes: said.volumes,
         kind: said.kind,
+        endpoints: usual_endpoints(said.kind, said.volumes),
         limit_bytes_per_s: said.limit_bytes_per_s.or(limit),
         transfer_bytes,
         read,

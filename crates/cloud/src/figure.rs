@@ -38,6 +38,9 @@ pub struct Figure {
     pub volume: Option<VolumeKind>,
     /// How many volumes share the load; 1 unless the source says more.
     pub volumes: u64,
+    /// How many endpoints the volumes are reached at, where the source says so; otherwise the usual
+    /// number for their kind.
+    pub endpoints: Option<u64>,
     /// The throughput limit of each volume, in bytes per second, where it is stated.
     pub limit_bytes_per_s: Option<f64>,
     /// Machines that send; `None` where the source does not say, or says "many".
@@ -241,6 +244,12 @@ impl Qualifier {
 }
 
 impl Figure {
+    /// The document that it comes from. Figures of one document share its measurements, its authors
+    /// and its mistakes.
+    pub fn document(&self) -> &str {
+        &self.origin.source
+    }
+
     /// The row as a reference, for what is concluded from it.
     pub fn row_ref(&self) -> RowRef {
         RowRef::new(FILE, format!("figure {}", self.id), &self.origin)
@@ -309,6 +318,7 @@ fn figure(row: &mut Row) -> Result<Figure, String> {
         scope: row.named("scope", scope)?,
         volume: row.optional("volume", |row, key| row.named(key, VolumeKind::named))?,
         volumes: row.optional("volumes", count)?.unwrap_or(1),
+        endpoints: row.optional("endpoints", count)?,
         limit_bytes_per_s: row.optional("limit_mib_s", count)?.map(|mib| mib as f64 * MIB),
         hosts: row.optional("hosts", count)?,
         vm: row.optional("vm", Row::text)?,
@@ -379,7 +389,7 @@ mod tests {
     fn the_embedded_figures_are_read_and_each_part_is_whole() {
         let all = parse(PUBLISHED).unwrap();
         let of = |role| all.iter().filter(|figure| figure.role == role).count();
-        assert_eq!(of(Role::Validation), 23);
+        assert_eq!(of(Role::Validation), 29);
         assert!(of(Role::Calibration) > 50 && of(Role::Anchor) >= 5);
         // Numbers of the documents, in our units.
         let named = |id: &str| all.iter().find(|figure| figure.id == id).unwrap();
@@ -388,6 +398,9 @@ mod tests {
         assert_eq!((named("A33").hosts, named("A33").volumes), (Some(4), 4));
         assert_eq!(named("A16").floor_s, Some(0.001_909));
         assert!(named("B08").contradicts.contains(&"B10".to_owned()));
+        // The page of EDA workloads measured a large volume at a third of its load.
+        assert_eq!(named("G05").volume, Some(VolumeKind::Large));
+        assert_eq!(named("C12").endpoints, Some(5));
         // Of 12 numbers of a large volume none is left out.
         let large = all.iter().filter(|figure| figure.table == Some(Table::LargeVolume));
         assert_eq!(large.count(), 12);

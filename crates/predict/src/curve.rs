@@ -92,6 +92,8 @@ pub struct Curve {
     pub knee_outstanding: Interval,
     /// The arithmetic, with the rows of data that it rests on.
     pub reasons: Vec<Reason>,
+    /// What the topology asks for and the model does not have: to be said before any number.
+    pub not_modelled: Vec<String>,
     /// What was assumed because nothing says it.
     pub assumptions: Vec<String>,
 }
@@ -118,6 +120,7 @@ pub fn curve(topology: &Topology, parameters: &Parameters) -> Result<Curve, Unpr
         bounds,
         knee_outstanding: knee,
         reasons: crate::reasons::of(topology, parameters, &model.middle),
+        not_modelled: crate::reasons::not_modelled(topology),
         assumptions: crate::reasons::assumptions(topology),
     })
 }

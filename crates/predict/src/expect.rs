@@ -7,18 +7,23 @@
 //! explained by any of them. Not for: choosing which figure is right; those that contradict each
 //! other are both named.
 
-use cloud::figure::{Access, Figure, Mix, Protocol, Role, Scope, Value};
+use cloud::figure::{Access, Figure, Mix, Protocol, Qualifier, Role, Scope, Value};
 use cloud::service_level::VolumeKind;
-use cloud::vm_size::{self, VmSize};
+use cloud::vm_size::VmSize;
 use units::{BytesPerSec, OpsPerSec};
 
 use crate::curve::{Curve, at, curve};
 use crate::distance::{self, Difference};
+use crate::facts;
 use crate::interval::Interval;
 use crate::of_figure::{Case, MANY};
 use crate::parameters::Parameters;
-use crate::topology::{Client, Floor, HostGroup, Load, Topology, VolumeGroup, Workload};
+use crate::topology::{
+    Client, EndpointGroup, Floor, HostGroup, Load, Topology, VolumeGroup, Workload,
+};
 
+/// The transfer size of a response time whose source says none.
+const UNLOADED_BYTES: u64 = 8192;
 /// Factors nearer to 1 are no difference.
 const FELT: f64 = 0.005;
 
@@ -29,6 +34,8 @@ pub struct Configuration {
     pub protocol: Protocol,
     /// The size of the machines; `None` where it is not known, and then it does not limit.
     pub vm: Option<VmSize>,
+    /// Processors of each machine; `None` where they are not known, and then they do not limit.
+    pub vcpu: Option<u64>,
     /// Whether they are hosts of VMware's.
     pub esxi: bool,
     /// Machines.
@@ -39,6 +46,8 @@ pub struct Configuration {
     pub volumes: u64,
     /// What they are built as.
     pub kind: VolumeKind,
+    /// Endpoints at which they are reached.
+    pub endpoints: u64,
     /// The throughput limit of each, in bytes per second, where there is one.
     pub limit_bytes_per_s: Option<f64>,
     /// Bytes of an operation.
@@ -128,6 +137,11 @@ impl Beside {
 }
 
 impl Near {
+    /// Whether no source prints this number: it was derived from others, such as "twice A10".
+    pub fn is_derived(&self) -> bool {
+        self.figure.qualifier == Qualifier::Derived
+    }
+
     /// A measured rate beside the figure; none where the model says nothing of it.
     ///
     /// * `ops_per_s` - what was measured
@@ -169,13 +183,15 @@ impl Configuration {
             Load::Offered { .. } => None,
         };
         Configuration {
-            protocol: Protocol::Nfsv3,
+            protocol: host.protocol,
             vm: host.vm.clone(),
+            vcpu: host.vcpu,
             esxi: matches!(host.client, Client::Esxi { .. }),
             hosts: host.count,
             nconnect: host.nconnect,
             volumes: volumes.map(|volume| volume.count).sum(),
             kind: first.kind,
+            endpoints: topology.endpoints_of(workload),
             limit_bytes_per_s: first.limit_bytes_per_s,
             transfer_bytes: workload.transfer_bytes,
             read: workload.read,
@@ -185,20 +201,47 @@ impl Configuration {
         }
     }
 
+    /// What a figure of one operation at a time was measured on, as far as its source says.
+    pub(crate) fn unloaded(figure: &Figure) -> Configuration {
+        let kind = figure.volume.unwrap_or(VolumeKind::Regular);
+        Configuration {
+            protocol: figure.protocol,
+            vm: None,
+            vcpu: None,
+            esxi: false,
+            hosts: 1,
+            nconnect: 1,
+            volumes: 1,
+            kind,
+            endpoints: usual_endpoints(kind, 1),
+            limit_bytes_per_s: None,
+            transfer_bytes: figure.transfer_bytes.unwrap_or(UNLOADED_BYTES),
+            read: 1.0,
+            access: figure.pattern.unwrap_or(Access::Random),
+            outstanding: Some(1),
+            floor_s: None,
+        }
+    }
+
     /// As a topology.
     pub fn topology(&self) -> Topology {
         let mut host = match self.esxi {
             true => HostGroup::esxi("host", self.hosts, None),
             false => HostGroup::linux("host", self.hosts, self.nconnect),
         };
+        host.protocol = self.protocol;
+        host.vcpu = self.vcpu;
+        host.vm.clone_from(&self.vm);
         if let Some(size) = &self.vm {
-            host.vcpu = Some(size.vcpu);
             host.egress_bytes_per_s = Some(size.egress_bytes_per_s() as f64);
         }
+        let usual = usual_endpoints(self.kind, self.volumes);
         let volume = VolumeGroup {
             limit_bytes_per_s: self.limit_bytes_per_s,
+            endpoint: (self.endpoints != usual).then_some(0),
             ..VolumeGroup::of("volume", self.volumes, self.kind)
         };
+        let endpoints = volume.endpoint.map(|_| EndpointGroup::of(self.endpoints));
         let most = host.slots * host.nconnect * if self.esxi { self.volumes } else { 1 };
         let outstanding = self.outstanding.map_or(most, |all| all.div_ceil(self.hosts.max(1)));
         Topology {
@@ -206,7 +249,7 @@ impl Configuration {
             floor: self.floor_s.map(|mean_s| Floor { mean_s, spread: crate::topology::SPREAD }),
             burst_s: 0.0,
             hosts: vec![host],
-            endpoints: Vec::new(),
+            endpoints: endpoints.into_iter().collect(),
             volumes: vec![volume],
             workloads: vec![Workload {
                 name: "load".to_owned(),
@@ -221,7 +264,8 @@ impl Configuration {
     }
 }
 
-/// The figures nearest to a configuration, the nearest first.
+/// The figures nearest to a configuration: those that a source prints, the nearest first, then
+/// those that follow from them ([`Near::is_derived`]).
 ///
 /// * `year` - of today, from which the age of figures is counted
 /// * `top` - most of them: each is brought to the configuration, which takes time
@@ -246,7 +290,11 @@ pub fn nearest(
             }
         })
         .collect();
-    all.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(a.figure.id.cmp(&b.figure.id)));
+    let order = |a: &Near, b: &Near| {
+        let by_distance = a.distance.total_cmp(&b.distance);
+        a.is_derived().cmp(&b.is_derived()).then(by_distance).then(a.figure.id.cmp(&b.figure.id))
+    };
+    all.sort_by(order);
     all.truncate(top);
     for near in &mut all {
         bring(near, configuration, parameters);
@@ -267,13 +315,13 @@ fn bring(near: &mut Near, configuration: &Configuration, parameters: &Parameters
     if configuration.protocol != Protocol::Nfsv3 {
         return;
     }
-    let Some(case) = Case::of(&near.figure) else { return };
+    let Some(case) = Case::of(&near.figure).filter(Case::is_modelled) else { return };
     let target = configuration.topology();
     let mut now = case.topology.clone();
     let mut rate = case.predicted_ops_per_s(parameters);
     let first = rate;
     let mut steps = Vec::new();
-    let changes: [(&'static str, Change); 8] = [
+    let changes: [(&'static str, Change); 9] = [
         ("share of reads", |now, to| now.workloads[0].read = to.workloads[0].read),
         ("transfer size and pattern", |now, to| {
             now.workloads[0].transfer_bytes = to.workloads[0].transfer_bytes;
@@ -283,6 +331,10 @@ fn bring(near: &mut Near, configuration: &Configuration, parameters: &Parameters
         ("volumes", |now, to| {
             now.volumes[0].count = to.volumes[0].count;
             now.volumes[0].kind = to.volumes[0].kind;
+        }),
+        ("endpoints", |now, to| {
+            now.endpoints.clone_from(&to.endpoints);
+            now.volumes[0].endpoint = to.volumes[0].endpoint;
         }),
         ("hosts", |now, to| now.hosts[0].count = to.hosts[0].count),
         ("machine", |now, to| {
@@ -339,8 +391,22 @@ pub(crate) fn is_esxi(figure: &Figure) -> bool {
 }
 
 /// The known size of a figure's machines.
-pub(crate) fn size_of(figure: &Figure) -> Option<VmSize> {
-    figure.vm.as_deref().and_then(vm_size::named)
+pub(crate) fn size_of(figure: &Figure) -> Option<&'static VmSize> {
+    figure.vm.as_deref().and_then(facts::vm_size)
+}
+
+/// Endpoints of so many volumes of a kind where nothing else is said: regular ones share one.
+pub fn usual_endpoints(kind: VolumeKind, volumes: u64) -> u64 {
+    match kind {
+        VolumeKind::Regular => 1,
+        VolumeKind::Large | VolumeKind::Breakthrough => volumes * facts::endpoints_of_one(kind),
+    }
+}
+
+/// Endpoints of a figure's volumes.
+pub(crate) fn endpoints_of(figure: &Figure) -> u64 {
+    let kind = figure.volume.unwrap_or(VolumeKind::Regular);
+    figure.endpoints.unwrap_or_else(|| usual_endpoints(kind, figure.volumes))
 }
 
 /// Hosts of a figure, if its source says how many.
@@ -359,4 +425,41 @@ pub(crate) fn read_of(figure: &Figure) -> Option<f64> {
 /// Whether a figure is of an endpoint and not of volumes.
 pub(crate) fn is_of_endpoint(figure: &Figure) -> bool {
     figure.scope == Scope::Endpoint
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derived_figures_come_after_every_published_one() {
+        let figures = cloud::figure::all();
+        let parameters = Parameters::calibrated(&figures);
+        // A71 and A72, both derived, are nearest to one D32s_v3 with one connection.
+        let size = facts::vm_size("Standard_D32s_v3").cloned();
+        for read in [0.0, 1.0] {
+            let configuration = Configuration {
+                protocol: Protocol::Nfsv3,
+                vcpu: size.as_ref().map(|size| size.vcpu),
+                vm: size.clone(),
+                esxi: false,
+                hosts: 1,
+                nconnect: 1,
+                volumes: 1,
+                kind: VolumeKind::Regular,
+                endpoints: 1,
+                limit_bytes_per_s: None,
+                transfer_bytes: 4096,
+                read,
+                access: Access::Random,
+                outstanding: None,
+                floor_s: None,
+            };
+            let all = nearest(&configuration, &figures, &parameters, 2026, usize::MAX);
+            let first = all.iter().position(Near::is_derived).unwrap();
+            assert!(all[first..].iter().all(Near::is_derived));
+            let distances = all[..first].windows(2);
+            assert!(distances.clone().all(|pair| pair[0].distance <= pair[1].distance));
+        }
+    }
 }

@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use cloud::catalog::Catalog;
 use cloud::client::{ClientFacts, SettingName};
-use cloud::row::LimitName;
+use cloud::row::{LimitName, Status};
 use cloud::service_level::VolumeKind;
+use cloud::vm_size::{self, VmSize};
 
 /// What is taken where a topology says nothing.
 #[derive(Debug)]
@@ -32,6 +33,14 @@ static FACTS: LazyLock<Facts> = LazyLock::new(|| {
         catalog,
     }
 });
+
+static SIZES: LazyLock<Vec<VmSize>> = LazyLock::new(vm_size::all);
+
+/// The current row of a size of virtual machine; `None` where it is not known.
+pub(crate) fn vm_size(name: &str) -> Option<&'static VmSize> {
+    let is_current = |size: &&VmSize| size.origin.status == Status::Current;
+    SIZES.iter().filter(is_current).find(|size| size.name.eq_ignore_ascii_case(name))
+}
 
 /// The rows, read once.
 pub(crate) fn of() -> &'static Facts {

@@ -22,6 +22,16 @@ impl Interval {
         Interval { low: one.min(other).min(value), value, high: one.max(other).max(value) }
     }
 
+    /// The value between itself divided and multiplied by `exp(off)`.
+    pub fn spread(value: f64, off: f64) -> Interval {
+        Interval { low: value * (-off).exp(), value, high: value * off.exp() }
+    }
+
+    /// The upper end over the lower one: 1 for a value that is not in doubt.
+    pub fn width(&self) -> f64 {
+        self.high / self.low
+    }
+
     /// Whether a number lies in it.
     pub fn holds(&self, number: f64) -> bool {
         (self.low..=self.high).contains(&number)

@@ -41,10 +41,10 @@
 
 pub mod calibrate;
 mod contradictions;
+pub mod coverage;
 pub mod curve;
 pub mod distance;
 pub mod documents;
-mod doubt;
 pub mod expect;
 mod facts;
 pub mod fields;
@@ -59,6 +59,7 @@ pub mod parameters;
 mod reasons;
 pub mod resource;
 mod solve;
+pub mod spread;
 pub mod topology;
 pub mod topology_file;
 pub mod validation;

@@ -33,8 +33,12 @@ pub(crate) struct Model {
 impl Model {
     pub(crate) fn of(topology: &Topology, parameters: &Parameters) -> Result<Model, Unpredictable> {
         let mut model = Model::of_one(topology, parameters)?;
-        let end = |end| Network::of(topology, &parameters.at_end(end));
+        let distance = parameters.distance(topology);
+        let end = |end| Network::of(topology, &parameters.at_end(end, distance));
         model.ends = Some(Box::new((end(End::Slow), end(End::Fast))));
+        let floor_s = parameters.floor_at(distance);
+        let of = |own: f64| topology.floor.map_or(own, |floor: Floor| floor.mean_s);
+        model.floor_ends = (of(floor_s.low), of(floor_s.high));
         Ok(model)
     }
 
@@ -48,10 +52,8 @@ impl Model {
         if middle.classes.iter().enumerate().map(alone).any(|s: f64| s <= 0.0) {
             return Err(Unpredictable::NoTime { topology: topology.name.clone() });
         }
-        let floor = topology.floor.map(|floor: Floor| floor.mean_s);
-        let of = |own: f64| floor.unwrap_or(own);
-        let floor_ends = (of(parameters.floor_s.low), of(parameters.floor_s.high));
-        Ok(Model { middle, ends: None, floor_ends })
+        let floor_s = topology.floor.map_or(parameters.floor_s, |floor: Floor| floor.mean_s);
+        Ok(Model { middle, ends: None, floor_ends: (floor_s, floor_s) })
     }
 
     /// What the topology asks for.
@@ -217,6 +219,13 @@ impl Model {
         bounds.retain(|bound| bound.ops_per_s.value.is_finite());
         bounds.sort_by(|a, b| a.ops_per_s.value.total_cmp(&b.ops_per_s.value));
         bounds
+    }
+
+    /// The least rate that a resource or the slots allow one workload, in operations per second.
+    pub(crate) fn least_bound(&self) -> f64 {
+        let class = &self.middle.classes[0];
+        let slots = class.slots / solve::alone_s(&self.middle, 0, class);
+        self.middle.stations.iter().map(|station| solve::bound(station, 0)).fold(slots, f64::min)
     }
 
     pub(crate) fn bounds_with_slots(&self, topology: &Topology) -> Vec<Bound> {

@@ -63,7 +63,7 @@ impl Network {
         for (class, workload) in topology.workloads.iter().enumerate() {
             let host = &topology.hosts[workload.hosts];
             let slots = topology.flows(workload) as f64 * host.slots as f64;
-            let own = Floor { mean_s: parameters.floor_s.value, spread: SPREAD };
+            let own = Floor { mean_s: parameters.floor_s, spread: SPREAD };
             network.classes.push(Class {
                 hosts: host.count as f64,
                 slots: slots / workload.calls(host),
@@ -147,10 +147,15 @@ impl Adding<'_> {
         };
         match (host.client, host.vcpu) {
             (Client::Linux, Some(vcpu)) => {
-                let call = self.get(Parameter::Vcpu);
-                let read = (call, self.get(Parameter::VcpuReadByte));
-                let write = (call, self.get(Parameter::VcpuWriteByte));
-                let demand = needs.of(read, write) / vcpu.max(1) as f64;
+                // A host is bounded by its calls or by its bytes, whichever need more time. Bytes
+                // were seen to need a time proportional to 1 / processors; calls were not.
+                let vcpu = vcpu.max(1) as f64;
+                let power = self.get(Parameter::VcpuPower);
+                let calls = needs.calls * self.get(Parameter::Vcpu) / vcpu.powf(power);
+                let either = |byte| calls.max(needs.bytes * self.get(byte) / vcpu);
+                let read = either(Parameter::VcpuReadByte);
+                let write = either(Parameter::VcpuWriteByte);
+                let demand = needs.read * read + (1.0 - needs.read) * write;
                 let resource = of(ResourceKind::HostProcessing, Some(Group::LinuxHost));
                 self.add(resource, count, false, 1.0, demand);
             }
@@ -284,21 +289,27 @@ impl Adding<'_> {
             let count = volumes.count as f64;
             self.add(of(ResourceKind::VolumeLimit, None), count, true, share, demand);
         }
-        // A volume in breakthrough mode is taken for as many large ones as it has endpoints.
+        // What is known of a volume in breakthrough mode is known for each of its endpoints.
         let count = (volumes.count * facts::endpoints_of_one(volumes.kind)) as f64;
-        let is_regular = volumes.kind == VolumeKind::Regular;
-        let group = Some(if is_regular { Group::Regular } else { Group::Large });
+        let kind = volumes.kind;
+        let group = Some(match kind {
+            VolumeKind::Regular => Group::Regular,
+            VolumeKind::Large => Group::Large,
+            VolumeKind::Breakthrough => Group::Breakthrough,
+        });
         match access {
             Access::Random => {
-                let (read, byte, write) = self.random(is_regular);
+                let (read, byte, write) = self.random(kind);
                 let demand = share * needs.of((read, byte), (write, byte));
                 self.add(of(ResourceKind::VolumeRandom, group), count, false, share, demand);
             }
             Access::Sequential => {
+                use Parameter::{BreakthroughReadPath, BreakthroughWritePath};
                 use Parameter::{LargeReadPath, LargeWritePath, RegularReadPath, RegularWritePath};
-                let (read, write) = match is_regular {
-                    true => (RegularReadPath, RegularWritePath),
-                    false => (LargeReadPath, LargeWritePath),
+                let (read, write) = match kind {
+                    VolumeKind::Regular => (RegularReadPath, RegularWritePath),
+                    VolumeKind::Large => (LargeReadPath, LargeWritePath),
+                    VolumeKind::Breakthrough => (BreakthroughReadPath, BreakthroughWritePath),
                 };
                 let read = share * needs.read * needs.bytes * self.get(read);
                 let write = share * (1.0 - needs.read) * needs.bytes * self.get(write);
@@ -310,13 +321,15 @@ impl Adding<'_> {
 
     /// What a random read, a byte, and a random write need. Of large volumes only one transfer
     /// size is published: a byte costs them as much of a read as it costs regular ones.
-    fn random(&self, is_regular: bool) -> (f64, f64, f64) {
+    fn random(&self, kind: VolumeKind) -> (f64, f64, f64) {
+        use Parameter::{BreakthroughRead, BreakthroughWrite, LargeRead, LargeWrite};
         let (read, byte) = (self.get(Parameter::RegularRead), self.get(Parameter::RegularByte));
-        if is_regular {
-            return (read, byte, self.get(Parameter::RegularWrite));
-        }
-        let large = self.get(Parameter::LargeRead);
+        let (large, write) = match kind {
+            VolumeKind::Regular => return (read, byte, self.get(Parameter::RegularWrite)),
+            VolumeKind::Large => (self.get(LargeRead), self.get(LargeWrite)),
+            VolumeKind::Breakthrough => (self.get(BreakthroughRead), self.get(BreakthroughWrite)),
+        };
         let byte = if read > 0.0 { byte * large / read } else { 0.0 };
-        (large, byte, self.get(Parameter::LargeWrite))
+        (large, byte, write)
     }
 }

@@ -6,12 +6,15 @@
 
 use cloud::figure::{Access, Figure, Mix, Protocol, Role, Scope, Value};
 use cloud::service_level::VolumeKind;
-use cloud::vm_size;
 
-use crate::curve::{Bound, Point, at, capacity};
+use crate::curve::{Point, at, capacity};
+use crate::expect::{Configuration, size_of};
 use crate::facts;
-use crate::parameters::Parameters;
-use crate::topology::{Floor, HostGroup, Load, Topology, VolumeGroup, Workload};
+use crate::interval::Interval;
+use crate::model::Model;
+use crate::parameters::{End, Parameters};
+use crate::resource::ResourceKind;
+use crate::topology::{EndpointGroup, Floor, HostGroup, Load, Topology, VolumeGroup, Workload};
 
 /// Where a source says "many" or nothing: more than any resource behind them lets through.
 pub(crate) const MANY: u64 = 1000;
@@ -28,12 +31,9 @@ pub struct Case {
 }
 
 impl Case {
-    /// The case of a figure; `None` where it is no rate, not of NFS, or context only.
+    /// The case of a figure; `None` where it is no rate, or context only.
     pub fn of(figure: &Figure) -> Option<Case> {
-        if figure.protocol != Protocol::Nfsv3 || figure.role == Role::Context {
-            return None;
-        }
-        if matches!(figure.value, Value::Seconds(_)) {
+        if figure.role == Role::Context || matches!(figure.value, Value::Seconds(_)) {
             return None;
         }
         let access = figure.pattern?;
@@ -43,12 +43,18 @@ impl Case {
             Access::Random => None,
         })?;
         let hosts = host(figure);
+        let endpoints: Vec<EndpointGroup> =
+            figure.endpoints.map(EndpointGroup::of).into_iter().collect();
         let volumes = match figure.scope {
             Scope::Endpoint => VolumeGroup::of("volumes", MANY, VolumeKind::Regular),
             Scope::Volume => {
                 let kind = figure.volume.unwrap_or(VolumeKind::Regular);
                 let volumes = VolumeGroup::of("volume", figure.volumes, kind);
-                VolumeGroup { limit_bytes_per_s: figure.limit_bytes_per_s, ..volumes }
+                VolumeGroup {
+                    limit_bytes_per_s: figure.limit_bytes_per_s,
+                    endpoint: figure.endpoints.map(|_| 0),
+                    ..volumes
+                }
             }
         };
         let outstanding = match figure.outstanding {
@@ -73,7 +79,7 @@ impl Case {
             floor: figure.floor_s.map(|mean_s| Floor { mean_s, spread: 0.0 }),
             burst_s: 0.0,
             hosts: vec![hosts],
-            endpoints: Vec::new(),
+            endpoints,
             volumes: vec![volumes],
             workloads: vec![workload],
         };
@@ -99,12 +105,33 @@ impl Case {
         })
     }
 
+    /// What the model says in its place with its interval, in operations per second.
+    pub fn predicted_interval(&self, parameters: &Parameters) -> Interval {
+        let distance = parameters.distance_of(&self.configuration());
+        let end = |end| self.predicted_ops_per_s(&parameters.at_end(end, distance));
+        Interval::around(self.predicted_ops_per_s(parameters), end(End::Slow), end(End::Fast))
+    }
+
+    /// What bounds the prediction.
+    pub(crate) fn bounded_by(&self, parameters: &Parameters) -> Option<ResourceKind> {
+        capacity(&self.topology, parameters).ok().map(|bound| bound.resource.kind)
+    }
+
+    /// What it was measured on.
+    pub(crate) fn configuration(&self) -> Configuration {
+        Configuration::of(&self.topology, &self.topology.workloads[0])
+    }
+
+    /// Whether the model is of the figure's protocol. Figures of others only fit what a host does.
+    pub(crate) fn is_modelled(&self) -> bool {
+        self.figure.protocol == Protocol::Nfsv3
+    }
+
     /// The asymptotic bound in its place, in operations per second.
     pub(crate) fn capacity_ops_per_s(&self, parameters: &Parameters) -> f64 {
-        let of = |topology: &Topology| {
-            capacity(topology, parameters).map_or(f64::NAN, |bound: Bound| bound.ops_per_s.value)
-        };
-        self.over_mixes(of)
+        self.over_mixes(|topology| {
+            Model::of_one(topology, parameters).map_or(f64::NAN, |model| model.least_bound())
+        })
     }
 
     /// A number of the mix that is stated; of the best one; or the mean over mixes, which is how
@@ -130,7 +157,9 @@ fn host(figure: &Figure) -> HostGroup {
     }
     let nconnect = figure.nconnect.unwrap_or(facts::of().nconnect_max);
     let mut host = HostGroup::linux("host", count, nconnect);
-    if let Some(size) = figure.vm.as_deref().and_then(vm_size::named) {
+    host.protocol = figure.protocol;
+    if let Some(size) = size_of(figure) {
+        host.vm = Some(size.clone());
         host.vcpu = Some(size.vcpu);
         host.egress_bytes_per_s = Some(size.egress_bytes_per_s() as f64);
     }
@@ -146,7 +175,7 @@ mod tests {
     fn every_machine_of_a_figure_is_a_known_one() {
         for figure in cloud::figure::all() {
             if let Some(vm) = &figure.vm {
-                assert!(vm_size::named(vm).is_some(), "{}: {vm}", figure.id);
+                assert!(facts::vm_size(vm).is_some(), "{}: {vm}", figure.id);
             }
         }
     }

@@ -5,9 +5,16 @@
 //! that part. 0 is a part that never limits. Not for: how they were found, which is
 //! [`crate::calibrate`]'s.
 
+use std::sync::Arc;
+
+use cloud::figure::Figure;
 use cloud::reason::Reason;
 
+use crate::distance;
+use crate::expect::Configuration;
 use crate::interval::Interval;
+use crate::spread::{Bounding, Spread};
+use crate::topology::Topology;
 
 macro_rules! parameters {
     ($($(#[$doc:meta])* $variant:ident: $group:ident, $per:ident, $words:literal;)*) => {
@@ -44,6 +51,8 @@ pub enum Per {
     Call,
     /// A byte.
     Byte,
+    /// Nothing: the exponent of a power.
+    Power,
 }
 
 /// A part of the system whose parameters are fitted together.
@@ -57,6 +66,8 @@ pub enum Group {
     Regular,
     /// A large volume.
     Large,
+    /// A large volume in breakthrough mode, for each of its endpoints.
+    Breakthrough,
     /// A Linux host, for each of its processors.
     LinuxHost,
     /// A virtual machine on a host of VMware's.
@@ -98,12 +109,24 @@ parameters! {
     LargeReadPath: Large, Byte, "a byte read in order at a large volume";
     /// A byte written there in order.
     LargeWritePath: Large, Byte, "a byte written in order at a large volume";
-    /// A call on one processor of a Linux host.
-    Vcpu: LinuxHost, Call, "a call on one processor of a Linux host";
+    /// A random read at one endpoint of a volume in breakthrough mode.
+    BreakthroughRead: Breakthrough, Call, "a random read at an endpoint of a breakthrough volume";
+    /// A random write there.
+    BreakthroughWrite: Breakthrough, Call, "a random write at an endpoint of a breakthrough volume";
+    /// A byte read there in order.
+    BreakthroughReadPath: Breakthrough, Byte,
+        "a byte read in order at an endpoint of a breakthrough volume";
+    /// A byte written there in order.
+    BreakthroughWritePath: Breakthrough, Byte,
+        "a byte written in order at an endpoint of a breakthrough volume";
+    /// A call on one processor of a host.
+    Vcpu: LinuxHost, Call, "a call on one processor of a host";
     /// A byte read there.
-    VcpuReadByte: LinuxHost, Byte, "a byte read on one processor of a Linux host";
+    VcpuReadByte: LinuxHost, Byte, "a byte read on one processor of a host";
     /// A byte written there.
-    VcpuWriteByte: LinuxHost, Byte, "a byte written on one processor of a Linux host";
+    VcpuWriteByte: LinuxHost, Byte, "a byte written on one processor of a host";
+    /// The power of the number of processors that a host's rate of calls grows with.
+    VcpuPower: LinuxHost, Power, "power of the processors, for calls";
     /// A call of a virtual machine on a host of VMware's.
     Guest: Guest, Call, "a call of one virtual machine on VMware";
     /// A call at a host of VMware's.
@@ -116,6 +139,24 @@ parameters! {
     EndpointByte: Endpoint, Byte, "a byte at an endpoint";
 }
 
+impl Parameter {
+    /// What it bounds, if it is a demand.
+    pub(crate) fn bounding(self) -> Option<Bounding> {
+        use Parameter as P;
+        Some(match (self.group(), self) {
+            (_, P::VcpuPower) => return None,
+            (Group::LinuxFlow | Group::EsxiFlow, _) => Bounding::Flows,
+            (Group::LinuxHost | Group::EsxiHost | Group::Guest, _) => Bounding::Hosts,
+            (Group::Endpoint, _) => Bounding::Endpoints,
+            (_, P::RegularReadPath | P::LargeReadPath | P::BreakthroughReadPath) => Bounding::Reads,
+            (_, P::RegularWritePath | P::LargeWritePath | P::BreakthroughWritePath) => {
+                Bounding::Writes
+            }
+            (Group::Regular | Group::Large | Group::Breakthrough, _) => Bounding::Random,
+        })
+    }
+}
+
 impl Group {
     /// In words.
     pub const fn words(self) -> &'static str {
@@ -124,6 +165,7 @@ impl Group {
             Group::EsxiFlow => "connections of VMware's hosts",
             Group::Regular => "regular volumes",
             Group::Large => "large volumes",
+            Group::Breakthrough => "large volumes in breakthrough mode",
             Group::LinuxHost => "Linux hosts",
             Group::Guest => "virtual machines on VMware",
             Group::EsxiHost => "VMware's hosts",
@@ -144,7 +186,11 @@ pub struct Parameters {
     /// probability that intervals are said to have.
     pub(crate) off: [f64; COUNT],
     /// The response time of one operation at a time, in seconds, where a topology says none.
-    pub(crate) floor_s: Interval,
+    pub(crate) floor_s: f64,
+    /// How far off predictions are.
+    pub(crate) spread: Spread,
+    /// What they were fitted to: what is far from all of it is less certain.
+    pub(crate) known: Arc<[Figure]>,
     /// Where they come from, by [`Parameter`].
     pub(crate) reasons: Vec<(Group, Reason)>,
     /// Of the floor.
@@ -155,10 +201,14 @@ impl Parameters {
     /// A model in which nothing limits but what the topology itself says, and nothing is doubtful:
     /// that of a system whose limits are known, such as an emulated volume.
     pub fn unbounded() -> Parameters {
+        let mut values = [0.0; COUNT];
+        values[Parameter::VcpuPower as usize] = 1.0;
         Parameters {
-            values: [0.0; COUNT],
+            values,
             off: [0.0; COUNT],
-            floor_s: Interval::exactly(0.0),
+            floor_s: 0.0,
+            spread: Spread::default(),
+            known: Arc::from([]),
             reasons: Vec::new(),
             floor_reason: Reason::asked("no response time is added where none is given"),
         }
@@ -180,12 +230,28 @@ impl Parameters {
     /// The same with its interval.
     pub fn interval(&self, parameter: Parameter) -> Interval {
         let (value, off) = (self.get(parameter), self.off[parameter as usize]);
-        Interval { low: value * (-off).exp(), value, high: value * off.exp() }
+        Interval::spread(value, off)
     }
 
     /// The response time of one operation at a time, where a topology says none.
     pub fn floor_s(&self) -> Interval {
-        self.floor_s
+        self.floor_at(0.0)
+    }
+
+    /// The same of a system at a distance from published configurations.
+    pub(crate) fn floor_at(&self, distance: f64) -> Interval {
+        Interval::spread(self.floor_s, self.spread.latency.at(distance))
+    }
+
+    /// How far a system is from the nearest published configuration; the farthest of its workloads.
+    pub(crate) fn distance(&self, topology: &Topology) -> f64 {
+        let of = |workload| self.distance_of(&Configuration::of(topology, workload));
+        topology.workloads.iter().map(of).fold(0.0, f64::max)
+    }
+
+    /// The same of a configuration.
+    pub(crate) fn distance_of(&self, configuration: &Configuration) -> f64 {
+        distance::to_nearest(configuration, self.known.iter()).unwrap_or(0.0)
     }
 
     /// Where a part's numbers come from.
@@ -194,18 +260,22 @@ impl Parameters {
     }
 
     /// All demands at the end of their intervals that gives less throughput, or more.
-    pub(crate) fn at_end(&self, end: End) -> Parameters {
+    ///
+    /// * `distance` - of the system from published configurations
+    pub(crate) fn at_end(&self, end: End, distance: f64) -> Parameters {
+        let growth = self.spread.rate.growth_at(distance);
         let mut all = self.clone();
         for ((value, off), _) in all.values.iter_mut().zip(&self.off).zip(Parameter::ALL) {
             *value *= match end {
-                End::Slow => off.exp(),
-                End::Fast => (-off).exp(),
+                End::Slow => (off * growth).exp(),
+                End::Fast => (-off * growth).exp(),
             };
         }
-        all.floor_s = Interval::exactly(match end {
-            End::Slow => self.floor_s.high,
-            End::Fast => self.floor_s.low,
-        });
+        let floor_s = self.floor_at(distance);
+        all.floor_s = match end {
+            End::Slow => floor_s.high,
+            End::Fast => floor_s.low,
+        };
         all
     }
 }
@@ -222,12 +292,14 @@ pub(crate) enum End {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spread::Error;
 
     #[test]
     fn an_unbounded_model_has_no_demands_and_no_doubt() {
         let none = Parameters::unbounded();
         for parameter in Parameter::ALL {
-            assert_eq!(none.interval(*parameter), Interval::exactly(0.0));
+            let value = if parameter.per() == Per::Power { 1.0 } else { 0.0 };
+            assert_eq!(none.interval(*parameter), Interval::exactly(value));
         }
     }
 
@@ -236,9 +308,13 @@ mod tests {
         let mut all = Parameters::unbounded();
         all.values[0] = 1e-5;
         all.off[0] = 0.1;
-        all.floor_s = Interval { low: 1.0, value: 2.0, high: 3.0 };
-        let (slow, fast) = (all.at_end(End::Slow), all.at_end(End::Fast));
+        all.floor_s = 2.0;
+        let latency = Error { base: 2f64.ln(), growth: 0.0 };
+        all.spread =
+            Spread { latency, rate: Error { base: 0.0, growth: 0.5 }, ..Spread::default() };
+        let (slow, fast) = (all.at_end(End::Slow, 0.0), all.at_end(End::Fast, 0.0));
         assert!(fast.values[0] < 1e-5 && slow.values[0] > 1e-5);
-        assert_eq!((fast.floor_s.value, slow.floor_s.value), (1.0, 3.0));
+        assert!((fast.floor_s - 1.0).abs() < 1e-12 && (slow.floor_s - 4.0).abs() < 1e-12);
+        assert!(all.at_end(End::Slow, 2.0).values[0] > slow.values[0]);
     }
 }

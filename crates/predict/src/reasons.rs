@@ -1,6 +1,6 @@
 //! Why a prediction has its numbers, and what it assumes.
 
-use cloud::figure::Access;
+use cloud::figure::{Access, Protocol};
 use cloud::reason::Reason;
 use cloud::service_level::VolumeKind;
 use units::Nanos;
@@ -54,6 +54,25 @@ pub(crate) fn of(topology: &Topology, parameters: &Parameters, network: &Network
     all
 }
 
+/// What the topology asks for and the model does not have.
+pub(crate) fn not_modelled(topology: &Topology) -> Vec<String> {
+    let mut protocols: Vec<&str> = Vec::new();
+    for host in topology.hosts.iter().filter(|host| host.protocol != Protocol::Nfsv3) {
+        if !protocols.contains(&host.protocol.name()) {
+            protocols.push(host.protocol.name());
+        }
+    }
+    let words = |protocol: &str| {
+        format!(
+            "Not modelled: {}. The numbers below are those of NFSv3 on the same hosts and volumes, \
+             with wider intervals; `fourcorners expect --protocol {protocol}` shows what was \
+             published.",
+            protocol.to_uppercase()
+        )
+    };
+    protocols.into_iter().map(words).collect()
+}
+
 /// What nothing says and the model takes all the same.
 pub(crate) fn assumptions(topology: &Topology) -> Vec<String> {
     let mut all = Vec::new();
@@ -66,8 +85,8 @@ pub(crate) fn assumptions(topology: &Topology) -> Vec<String> {
     }
     if topology.hosts.iter().any(|h| h.client == Client::Linux && h.vcpu.is_some()) {
         all.push(
-            "What a host can do grows with its processors; it was published of machines with 32 \
-             and 104 of them only."
+            "What a host can do grows with a power of its processors, fitted to machines with 4 to \
+             104 of them; those with fewer than 32 were measured over SMB."
                 .to_owned(),
         );
     }
@@ -85,8 +104,8 @@ pub(crate) fn assumptions(topology: &Topology) -> Vec<String> {
     }
     if topology.volumes.iter().any(|volume| volume.kind == VolumeKind::Breakthrough) {
         all.push(
-            "A volume in breakthrough mode does as much as one large volume for each of its \
-             endpoints; no figure of one is published that would say so."
+            "A volume in breakthrough mode is what one document says of it: 30 machines, four \
+             corners, 8 KiB and 256 KiB."
                 .to_owned(),
         );
     }

@@ -4,7 +4,7 @@
 //! for: what any of it can do; that is [`crate::parameters`] and what is known of a single part
 //! (its `limit`). [`crate::topology_file`] reads one from TOML.
 
-use cloud::figure::Access;
+use cloud::figure::{Access, Protocol};
 use cloud::reason::Reason;
 use cloud::service_level::VolumeKind;
 use cloud::vm_size::VmSize;
@@ -52,6 +52,8 @@ pub struct HostGroup {
     pub count: u64,
     /// How they are connected.
     pub client: Client,
+    /// The protocol they use. The model is fitted to NFSv3; for any other it says so first.
+    pub protocol: Protocol,
     /// The size of each, where it is a virtual machine of a known one.
     pub vm: Option<VmSize>,
     /// Processors of each; `None` where processing does not limit them, or is not known.
@@ -153,6 +155,13 @@ pub enum Load {
     },
 }
 
+impl EndpointGroup {
+    /// `count` endpoints of which nothing else is known.
+    pub fn of(count: u64) -> EndpointGroup {
+        EndpointGroup { name: "endpoint".to_owned(), count, limit_bytes_per_s: None }
+    }
+}
+
 impl HostGroup {
     /// `count` hosts with Linux's client of which nothing else is known.
     pub fn linux(name: &str, count: u64, nconnect: u64) -> HostGroup {
@@ -160,6 +169,7 @@ impl HostGroup {
             name: name.to_owned(),
             count,
             client: Client::Linux,
+            protocol: Protocol::Nfsv3,
             vm: None,
             vcpu: None,
             egress_bytes_per_s: None,

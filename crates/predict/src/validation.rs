@@ -5,13 +5,13 @@
 
 use std::fmt::Write;
 
-use cloud::figure::{Access, Figure, Mix, Qualifier, Role, Scope, Value};
+use cloud::figure::{Figure, Mix, Protocol, Qualifier, Role, Scope, Value};
 
-use crate::curve::capacity;
 use crate::interval::Interval;
 use crate::of_figure::Case;
-use crate::parameters::{End, Parameter, Parameters, Per};
-use crate::{contradictions, documents};
+use crate::parameters::{Parameter, Parameters, Per};
+use crate::resource::ResourceKind;
+use crate::{contradictions, coverage, documents};
 
 /// Bytes in a KiB.
 const KIB: u64 = 1024;
@@ -61,7 +61,6 @@ impl Errors {
 
 /// All figures that the model can say something about, in the order of the data.
 pub fn rows(figures: &[Figure], parameters: &Parameters) -> Vec<Row> {
-    let (slow, fast) = (parameters.at_end(End::Slow), parameters.at_end(End::Fast));
     let row = |case: Case| {
         let transfer = case.topology.workloads[0].transfer_bytes as f64;
         let (published, scale) = match case.figure.value {
@@ -69,13 +68,10 @@ pub fn rows(figures: &[Figure], parameters: &Parameters) -> Vec<Row> {
             Value::BytesPerSec(rate) => (rate / MIB, transfer / MIB),
             Value::Seconds(s) => (s, 1.0),
         };
-        let predicted = |parameters| case.predicted_ops_per_s(parameters) * scale;
-        let value = predicted(parameters);
-        let bound = capacity(&case.topology, parameters);
         Row {
             published,
-            predicted: Interval::around(value, predicted(&slow), predicted(&fast)),
-            bounded_by: bound.map_or("", |bound| bound.resource.kind.short()),
+            predicted: case.predicted_interval(parameters).times(scale),
+            bounded_by: case.bounded_by(parameters).map_or("", ResourceKind::short),
             figure: case.figure,
         }
     };
@@ -91,7 +87,7 @@ pub fn errors<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Option<Errors> {
     }
     sizes.sort_by(f64::total_cmp);
     let (worst, count) = (*sizes.last()?, sizes.len());
-    let median = 0.5 * (sizes[(count - 1) / 2] + sizes[count / 2]);
+    let median = coverage::median(sizes)?;
     Some(Errors { count, median, worst, in_interval })
 }
 
@@ -101,6 +97,7 @@ pub fn page(figures: &[Figure]) -> String {
     let rows = rows(figures, &parameters);
     let of = |role| rows.iter().filter(move |row| row.figure.role == role);
     let mut out = String::from(HEAD);
+    out.push_str(&coverage::section(&coverage::left_out(figures)));
     out.push_str(&documents::section(figures, &rows, &parameters));
     for (title, role) in [("Calibration", Role::Calibration), ("Validation", Role::Validation)] {
         let errors = errors(of(role));
@@ -120,13 +117,14 @@ pub fn page(figures: &[Figure]) -> String {
         let why = figure.why_context.as_deref().unwrap_or_default();
         let _ = writeln!(out, "- {}: {why}", figure.id);
     }
-    out.push_str("\n## The numbers of the model\n\n| demand of | value | nine in ten |\n");
+    out.push_str("\n## The numbers of the model\n\n| demand of | value | 90 % interval |\n");
     out.push_str("| :-- | --: | --: |\n");
     for parameter in Parameter::ALL {
         let of = parameters.interval(*parameter);
         let (factor, unit) = match parameter.per() {
             Per::Call => (1e6, "us"),
             Per::Byte => (1e9, "ns"),
+            Per::Power => (1.0, ""),
         };
         let [low, value, high] = [of.low, of.value, of.high].map(|s| digits(s * factor));
         let words = parameter.words();
@@ -144,8 +142,8 @@ says. Only the figures under Calibration fit the model; those under Validation t
 [method.md](method.md#prediction).
 
 A prediction is the rate at as many operations outstanding as the connections have slots for, unless
-the figure says how many there were. In brackets: where it is expected in nine cases of ten. `over`:
-the source says that it was more than the number.
+the figure says how many there were. In brackets: the 90 % interval. `over`: the source says that
+it was more than the number.
 
 ";
 
@@ -184,6 +182,9 @@ pub fn what(figure: &Figure) -> String {
         Scope::Volume => {
             let kind = figure.volume.map_or("", |kind| kind.name());
             words.push(count(figure.volumes, &format!("{kind} volume")));
+            if let Some(endpoints) = figure.endpoints {
+                words.push(count(endpoints, "endpoint"));
+            }
         }
     }
     match (figure.hosts, &figure.esxi, &figure.vm) {
@@ -200,9 +201,13 @@ pub fn what(figure: &Figure) -> String {
     if let Some(outstanding) = figure.outstanding {
         words.push(format!("{outstanding} outstanding"));
     }
-    let size = figure.transfer_bytes.map(|bytes| format!("{} KiB ", bytes / KIB));
-    let access = figure.pattern.map_or("", Access::name);
-    words.push(format!("{}{access}", size.unwrap_or_default()));
+    if figure.protocol != Protocol::Nfsv3 {
+        words.push(figure.protocol.name().to_owned());
+    }
+    let size = figure.transfer_bytes.map(|bytes| format!("{} KiB", bytes / KIB));
+    let access = figure.pattern.map(|access| access.name().to_owned());
+    let load: Vec<String> = size.into_iter().chain(access).collect();
+    words.extend((!load.is_empty()).then(|| load.join(" ")));
     words.push(match figure.read {
         Mix::Share(share) => format!("{:.0} % reads", 100.0 * share),
         Mix::Peak => "best mix".to_owned(),

@@ -158,3 +158,31 @@ fn groups_of_equals_are_what_their_members_are_one_by_one() {
         assert!(off.abs() < 0.02, "{together} and {}: {topology:?}", apart.ops_per_s.value);
     }
 }
+
+#[test]
+fn intervals_widen_with_distance_from_published_configurations() {
+    let parameters = parameters();
+    let parse = |host: &str, volume: &str| {
+        let text = format!(
+            "floor = \"1ms\"\n[[host]]\ncount = 6\nnconnect = 8\n{host}\n\
+             [[endpoint]]\nname = \"many\"\ncount = 16\n[[volume]]\n{volume}\n\
+             [[workload]]\ntransfer_size = \"8KiB\"\nread = \"100%\"\noutstanding = 1024\n"
+        );
+        predict::topology_file::parse(&text, "t.toml").unwrap()
+    };
+    let width = |host: &str, volume: &str| {
+        let curve = curve(&parse(host, volume), &parameters).unwrap();
+        curve.most.ops_per_s.width()
+    };
+    let published = width("vm = \"D32s_v3\"", "");
+    assert!(published > 1.2);
+    for (what, host, volume) in [
+        ("processors", "vcpu = 2", ""),
+        ("endpoints", "vm = \"D32s_v3\"", "count = 16\nendpoint = \"many\""),
+        ("kind", "vm = \"D4s_v5\"", "kind = \"breakthrough\""),
+        ("protocol", "vm = \"D32s_v3\"\nprotocol = \"smb\"", ""),
+    ] {
+        let wider = width(host, volume);
+        assert!(wider > 1.05 * published, "{what}: {wider} and {published}");
+    }
+}

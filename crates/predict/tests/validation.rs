@@ -1,8 +1,16 @@
 //! The model meets what was published, and `docs/validation.md` says how well.
 
-use cloud::figure::{self, Role};
+use std::sync::LazyLock;
+
+use cloud::figure::{self, Figure, Role, Value};
+use cloud::service_level::VolumeKind;
 use predict::Parameters;
+use predict::coverage::{Coverage, left_out};
+use predict::spread::{LeftOut, Quantity, Spread};
 use predict::validation::{errors, page, rows};
+
+/// It takes seconds, and several tests ask for it.
+static LEFT_OUT: LazyLock<Vec<LeftOut>> = LazyLock::new(|| left_out(&figure::all()));
 
 #[test]
 fn the_page_is_what_the_model_says_now() {
@@ -12,18 +20,105 @@ fn the_page_is_what_the_model_says_now() {
 }
 
 #[test]
-fn the_figures_of_the_documents_are_met_within_10_percent_and_none_is_missed_by_more_than_25() {
+fn the_figures_of_the_documents_are_met_within_10_percent_at_the_median() {
     let figures = figure::all();
     let rows = rows(&figures, &Parameters::calibrated(&figures));
     let of = |role| errors(rows.iter().filter(|row| row.figure.role == role)).unwrap();
-    let calibration = of(Role::Calibration);
+    let (calibration, validation) = (of(Role::Calibration), of(Role::Validation));
     assert!(calibration.count > 50, "{calibration:?}");
     assert!(calibration.median <= 0.10 && calibration.worst <= 0.25, "{calibration:?}");
-    // Of figures that the model has never seen, all but those that contradict each other.
-    let validation = of(Role::Validation);
     assert!(validation.median <= 0.10, "{validation:?}");
-    for row in rows.iter().filter(|row| row.figure.caching != Some(false)) {
-        assert!(row.error().abs() <= 0.25, "{}: {:+.3}", row.figure.id, row.error());
+}
+
+#[test]
+fn every_figure_that_is_missed_by_more_than_25_percent_is_in_its_interval() {
+    let figures = figure::all();
+    let rows = rows(&figures, &Parameters::calibrated(&figures));
+    let off: Vec<&str> = rows
+        .iter()
+        .filter(|row| row.error().abs() > 0.25)
+        .map(|row| row.figure.id.as_str())
+        .collect();
+    // All of them: sequential figures of a page whose older numbers the model keeps to, and the
+    // rate of a few operations outstanding, which took half of the usual response time.
+    assert_eq!(off, ["B10", "B11", "B12", "C19"]);
+    for row in rows.iter().filter(|row| off.contains(&row.figure.id.as_str())) {
+        assert!(row.predicted.holds(row.published), "{}: {:?}", row.figure.id, row.predicted);
+    }
+}
+
+#[test]
+fn from_85_to_95_percent_of_left_out_figures_lie_in_their_90_percent_interval() {
+    let all = &LEFT_OUT;
+    let of = |quantity| all.iter().filter(move |one| one.quantity == quantity);
+    let rates = Coverage::of(of(Quantity::Rate)).unwrap();
+    let latencies = Coverage::of(of(Quantity::Latency)).unwrap();
+    let together = Coverage::of(all.iter()).unwrap();
+    for coverage in [rates, latencies, together] {
+        assert!((0.85..=0.95).contains(&coverage.share()), "{coverage:?}");
+    }
+    assert!(rates.count > 90 && latencies.count >= 10, "{rates:?}, {latencies:?}");
+    // What every prediction prints.
+    for (printed, computed) in [(Coverage::RATES, rates), (Coverage::LATENCIES, latencies)] {
+        assert_eq!((printed.inside, printed.count), (computed.inside, computed.count));
+        assert!((printed.width / computed.width - 1.0).abs() < 0.005, "{computed:?}");
+    }
+}
+
+#[test]
+fn the_intervals_of_predictions_come_from_the_errors_of_left_out_documents() {
+    let (stored, found) = (Spread::PUBLISHED, Spread::published(&figure::all()));
+    let pairs = [
+        (stored.rate.base, found.rate.base),
+        (stored.rate.growth, found.rate.growth),
+        (stored.latency.base, found.latency.base),
+        (stored.latency.growth, found.latency.growth),
+    ];
+    for (stored, found) in pairs.into_iter().chain(stored.worse.into_iter().zip(found.worse)) {
+        assert!((stored / found - 1.0).abs() < 0.005, "{found} instead of {stored}");
+    }
+}
+
+#[test]
+fn a_left_out_document_changes_nothing_of_its_own_prediction() {
+    let mut figures = figure::all();
+    let is_its = |figure: &Figure| figure.document().contains("performance-large-volumes-linux");
+    for figure in figures.iter_mut().filter(|figure| is_its(figure)) {
+        if let Value::OpsPerSec(rate) | Value::BytesPerSec(rate) = &mut figure.value {
+            *rate *= 3.0;
+        }
+    }
+    let after = left_out(&figures);
+    let mut compared = 0;
+    for (one, other) in LEFT_OUT.iter().zip(&after).filter(|(one, _)| is_its(&one.figure)) {
+        assert_eq!(one.predicted, other.predicted, "{}", one.figure.id);
+        compared += 1;
+    }
+    assert_eq!(compared, 12);
+}
+
+#[test]
+fn hosts_of_4_to_104_processors_are_met_within_20_percent() {
+    let figures = figure::all();
+    let rows = rows(&figures, &Parameters::calibrated(&figures));
+    for (id, processors) in
+        [("C15", 4), ("C16", 8), ("C17", 16), ("A13", 32), ("A61", 32), ("A14", 32), ("C12", 104)]
+    {
+        let row = rows.iter().find(|row| row.figure.id == id).unwrap();
+        assert!(row.error().abs() <= 0.20, "{processors}: {:+.3}", row.error());
+        assert_eq!(row.bounded_by, "hosts", "{processors}");
+    }
+}
+
+#[test]
+fn a_breakthrough_volume_is_predicted_from_its_published_figures() {
+    let figures = figure::all();
+    let rows = rows(&figures, &Parameters::calibrated(&figures));
+    let kind = Some(VolumeKind::Breakthrough);
+    let its: Vec<_> = rows.iter().filter(|row| row.figure.volume == kind).collect();
+    assert_eq!(its.len(), 4);
+    for row in its {
+        assert!(row.error().abs() <= 0.10, "{}: {:+.3}", row.figure.id, row.error());
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use analysis::analyze;
 use anyhow::anyhow;
 use cloud::figure::{Access, Protocol};
-use predict::expect::Configuration;
+use predict::expect::{Configuration, usual_endpoints};
 use report::expect::published::Published;
 
 use crate::beside::{self, Literature, Said};
@@ -118,12 +118,14 @@ fn of(
     let said = said(arguments);
     Configuration {
         protocol: said.protocol.unwrap_or(Protocol::Nfsv3),
+        vcpu: said.vm.as_ref().map(|size| size.vcpu),
         vm: said.vm,
         esxi: said.esxi,
         hosts: said.hosts,
         nconnect: said.nconnect.unwrap_or(1),
         volumes: said.volumes,
         kind: said.kind,
+        endpoints: usual_endpoints(said.kind, said.volumes),
         limit_bytes_per_s: said.limit_bytes_per_s,
         transfer_bytes,
         read,

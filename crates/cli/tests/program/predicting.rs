@@ -20,6 +20,27 @@ outstanding = 4
 "#;
 
 #[test]
+fn coverage_is_printed_and_smb_is_said_first_not_to_be_modelled() {
+    let place = Place::new();
+    let file = place.path().join("smb.toml");
+    let predicted = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        place.ok(&["predict", file.to_str().unwrap()])
+    };
+    let words = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = words(&predicted(KNOWN));
+    assert!(shown.contains("84 of 93 (90 %) rates and 9 of 10 (90 %) response times"), "{shown}");
+    assert!(
+        shown.contains("not metadata operations") && !shown.contains("Not modelled"),
+        "{shown}"
+    );
+    let shown = words(&predicted(&KNOWN.replace("[[host]]", "[[host]]\nprotocol = \"smb\"")));
+    let (said, first) =
+        (shown.find("Not modelled: SMB."), shown.find("operations outstanding over"));
+    assert!(said.is_some() && said < first, "{shown}");
+}
+
+#[test]
 fn every_example_is_predicted_in_every_form() {
     let place = Place::new();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/topologies");

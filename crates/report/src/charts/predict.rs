@@ -61,8 +61,8 @@ pub(crate) fn of_prediction(topology: &Topology, curve: &Curve, beside: &Beside)
         false => "",
     };
     let ring = if curve.asked.is_some() { " Ring: what the topology asks for." } else { "" };
-    let how = "by the operations outstanding over all hosts; the band is where it is expected in \
-               nine cases of ten, the colour what bounds the rate there.";
+    let how = "by the operations outstanding over all hosts; the band is the 90 % interval, \
+               the colour what bounds the rate there.";
     vec![
         chart(
             "predicted-rate",

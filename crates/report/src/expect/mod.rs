@@ -6,7 +6,7 @@ mod measured;
 pub mod published;
 
 use analysis::verdict::Verdict;
-use cloud::figure::{Figure, Value};
+use cloud::figure::{Figure, Qualifier, Value};
 use cloud::reason::Reason;
 use predict::Curve;
 use predict::expect::{Configuration, Near};
@@ -115,11 +115,17 @@ fn title(configuration: &Configuration) -> String {
 /// What is said of one load.
 fn blocks(of: &Expectation) -> Vec<Block> {
     let mut blocks = Vec::new();
+    let is_modelled = of.curve.is_some();
+    if !is_modelled {
+        blocks.push(Block::Paragraph(expected(of)));
+    }
     if let Some(measured) = &of.measured {
         let paragraphs = measured::paragraphs(of, measured).into_iter();
         blocks.extend(paragraphs.map(Block::Paragraph));
     }
-    blocks.push(Block::Paragraph(expected(of)));
+    if is_modelled {
+        blocks.push(Block::Paragraph(expected(of)));
+    }
     blocks.push(Block::Table(table(of)));
     let mut points: Vec<String> = of.near.iter().map(differences).collect();
     points.extend(contradictions(of));
@@ -131,8 +137,8 @@ fn blocks(of: &Expectation) -> Vec<Block> {
 fn expected(of: &Expectation) -> String {
     let Some(point) = of.curve.as_ref().and_then(|curve| curve.asked.as_ref()) else {
         return format!(
-            "The model knows nothing of {}; these are the published figures alone.",
-            of.configuration.protocol.name()
+            "Not modelled: {}. These are the published figures alone.",
+            of.configuration.protocol.name().to_uppercase()
         );
     };
     let ends = match ends(point.ops_per_s, whole) {
@@ -181,19 +187,24 @@ fn table(of: &Expectation) -> Table {
         }
         None => {
             columns.extend([Column::numbers("here", "ops/s"), Column::numbers("here", "MiB/s")]);
-            "The nearest published figures, and what they come to here by the model."
+            "The nearest published figures, and what they come to here by the model; derived ones, \
+             which follow from others and no source prints, come last."
         }
     };
     columns.extend([Column::numbers("distance", ""), Column::words("what was measured")]);
     Table { caption: caption.to_owned(), columns, rows: of.near.iter().map(row).collect() }
 }
 
-/// In the figure's own unit.
+/// In the figure's own unit, marked where no source prints it.
 pub(crate) fn published(figure: &Figure) -> String {
-    match figure.value {
+    let number = match figure.value {
         Value::OpsPerSec(rate) => format!("{} ops/s", whole(rate)),
         Value::BytesPerSec(rate) => format!("{} MiB/s", mib(rate)),
         Value::Seconds(s) => Nanos(s * 1e9).to_string(),
+    };
+    match figure.qualifier {
+        Qualifier::Derived => format!("{number} (derived)"),
+        _ => number,
     }
 }
 

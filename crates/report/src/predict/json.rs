@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use cloud::reason::{Reason, RowRef};
+use predict::coverage::Coverage;
 use predict::{Bound, Curve, Interval, Point, Resource, Stretch, Topology};
 use serde::Serialize;
 
@@ -36,6 +37,11 @@ pub fn write(
         bounds: curve.bounds.iter().map(bound).collect(),
         points: curve.points.iter().map(point).collect(),
         stretches: curve.stretches.iter().map(stretch).collect(),
+        not_modelled: &curve.not_modelled,
+        coverage: CoverageJson {
+            rates: coverage(Coverage::RATES),
+            latencies: coverage(Coverage::LATENCIES),
+        },
         reasons: curve.reasons.iter().map(reason).collect(),
         assumptions: &curve.assumptions,
         against_published: beside.published.iter().map(expectation).collect(),
@@ -59,6 +65,9 @@ struct Document<'a> {
     bounds: Vec<BoundJson<'a>>,
     points: Vec<PointJson<'a>>,
     stretches: Vec<StretchJson<'a>>,
+    /// What is asked for and the model does not have.
+    not_modelled: &'a [String],
+    coverage: CoverageJson,
     reasons: Vec<ReasonJson<'a>>,
     assumptions: &'a [String],
     /// Of each workload, where it was asked for.
@@ -67,6 +76,25 @@ struct Document<'a> {
     /// Of each run that was named.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     against_measured: Vec<MeasuredJson<'a>>,
+}
+
+/// How many published figures the intervals hold, each predicted without its document.
+#[derive(Serialize)]
+struct CoverageJson {
+    rates: OneCoverageJson,
+    latencies: OneCoverageJson,
+}
+
+#[derive(Serialize)]
+struct OneCoverageJson {
+    inside: usize,
+    count: usize,
+    /// Upper end of the interval over its lower one.
+    median_width: f64,
+}
+
+fn coverage(of: Coverage) -> OneCoverageJson {
+    OneCoverageJson { inside: of.inside, count: of.count, median_width: exported(of.width) }
 }
 
 #[derive(Serialize)]

@@ -70,7 +70,8 @@ pub fn sheet(topology: &Topology, curve: &Curve, beside: &Beside, detail: Detail
 }
 
 fn prediction(topology: &Topology, curve: &Curve) -> Section {
-    let mut blocks = Vec::new();
+    let not_modelled = curve.not_modelled.iter().cloned();
+    let mut blocks: Vec<Block> = not_modelled.map(Block::Paragraph).collect();
     blocks.push(Block::Paragraph(match &curve.asked {
         Some(point) => format!(
             "With {} operations outstanding over {} hosts: {}, {}, response time {}.",
@@ -95,11 +96,10 @@ fn prediction(topology: &Topology, curve: &Curve) -> Section {
         count(curve.most.outstanding),
         interval(curve.knee_outstanding, count)
     )));
-    blocks.push(Block::Paragraph(
-        "In brackets: where the number is expected in nine cases of ten, by how far the model is \
-         off the published figures that it was fitted to."
-            .to_owned(),
-    ));
+    blocks.push(Block::Paragraph(format!(
+        "The model covers reads and writes over NFSv3, not metadata operations. {}",
+        predict::coverage::sentence()
+    )));
     Section {
         id: "prediction",
         title: format!("Prediction of {}", topology.name),
@@ -123,7 +123,7 @@ fn bounds(curve: &Curve) -> Section {
         columns: vec![
             Column::numbers("how many", ""),
             Column::numbers("rate", "ops/s"),
-            Column::numbers("nine in ten", "ops/s"),
+            Column::numbers("90 % interval", "ops/s"),
             Column::numbers("throughput", "MiB/s"),
             Column::words("resource"),
         ],
@@ -157,7 +157,7 @@ fn points(curve: &Curve, detail: Detail) -> Section {
         columns: vec![
             Column::numbers("outstanding", ""),
             Column::numbers("rate", "ops/s"),
-            Column::numbers("nine in ten", "ops/s"),
+            Column::numbers("90 % interval", "ops/s"),
             Column::numbers("throughput", "MiB/s"),
             Column::numbers("response", "ms"),
             Column::words("bounded by"),
