@@ -3,6 +3,8 @@
 use std::fmt;
 
 use cloud::figure::Access;
+use cloud::price::{ReplicationInterval, ReservationTerm};
+use cloud::region::{Feature, Region, Regions};
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use units::{Bytes, BytesPerSec, percent};
@@ -155,8 +157,22 @@ pub struct Need {
     pub charges: Charges,
 }
 
-/// What is paid for by use, besides pools and hosts; shares in thousandths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A replica in another region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replication {
+    /// The other region, as Azure names it.
+    pub to: String,
+    /// How often it is brought up to date.
+    pub interval: ReplicationInterval,
+    /// The share of the data, without snapshots, that changes in a day, in thousandths.
+    pub daily_change_permille: u64,
+    /// The level of the replica's pools; `None`: that of the pools that they replicate. A Flexible
+    /// pool of replicas has the baseline throughput, which is not paid for.
+    pub level: Option<ServiceLevel>,
+}
+
+/// What changes the cost besides pools and hosts; shares in thousandths.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Charges {
     /// The mean throughput over the month, of the largest that is wanted.
     pub mean_permille: u64,
@@ -168,6 +184,13 @@ pub struct Charges {
     pub cool_moved_permille: u64,
     /// What backups keep.
     pub backup_gib: u64,
+    /// What snapshots take, as a share of the data. The capacities of the parts include it
+    /// ([`Need::with_snapshots`]).
+    pub snapshot_permille: u64,
+    /// The replica in another region, if there is one.
+    pub replication: Option<Replication>,
+    /// For how long capacity is reserved; `None`: all is paid as you go.
+    pub reserved: Option<ReservationTerm>,
 }
 
 impl Default for Charges {
@@ -178,6 +201,9 @@ impl Default for Charges {
             cool_permille: 0,
             cool_moved_permille: 0,
             backup_gib: 0,
+            snapshot_permille: 0,
+            replication: None,
+            reserved: None,
         }
     }
 }
@@ -210,12 +236,99 @@ pub enum NeedError {
         /// As it was written.
         name: String,
     },
+    /// A feature that the region lacks.
+    #[error("{region} has no {feature}; {}", nearest_words(.nearest))]
+    RegionLacks {
+        /// In words.
+        feature: String,
+        /// As the portal shows it.
+        region: String,
+        /// Names of the nearest regions that have it, the nearest first.
+        nearest: Vec<String>,
+    },
+    /// Regions between which volumes cannot be replicated.
+    #[error("volumes in {from} cannot be replicated to {to}; {}", pair_words(.pairs))]
+    NoReplication {
+        /// Where the volumes are, as the portal shows it.
+        from: String,
+        /// Where the replica should be, as the user wrote it.
+        to: String,
+        /// Names of the regions to which they can be.
+        pairs: Vec<String>,
+    },
     /// A size of machine that is in no row.
     #[error("no size of host `{name}` is known")]
     UnknownVm {
         /// As it was written.
         name: String,
     },
+}
+
+/// How many regions are named that have what another lacks.
+const NEAREST: usize = 3;
+
+fn nearest_words(nearest: &[String]) -> String {
+    match nearest {
+        [] => "no region has it".to_owned(),
+        [one] => format!("the nearest region that has it is {one}"),
+        several => format!("the nearest regions that have it are {}", several.join(", ")),
+    }
+}
+
+fn pair_words(pairs: &[String]) -> String {
+    match pairs {
+        [] => "the region has no replication pair".to_owned(),
+        pairs => format!("they can be replicated to {}", pairs.join(", ")),
+    }
+}
+
+impl NeedError {
+    /// That `region` lacks `feature`, with the nearest regions for which `has` holds.
+    fn lacks(
+        feature: &str,
+        region: &Region,
+        regions: &Regions,
+        has: impl Fn(&Region) -> bool,
+    ) -> NeedError {
+        let nearest = regions.nearest(region, NEAREST, has);
+        NeedError::RegionLacks {
+            feature: feature.to_owned(),
+            region: region.display_name.clone(),
+            nearest: nearest.into_iter().map(|one| one.name.clone()).collect(),
+        }
+    }
+}
+
+/// Says that a region lacks a feature, if it does.
+///
+/// # Errors
+/// It does.
+pub fn demand(feature: Feature, region: &Region, regions: &Regions) -> Result<(), NeedError> {
+    match region.has(feature) {
+        true => Ok(()),
+        false => Err(NeedError::lacks(feature.words(), region, regions, |one| one.has(feature))),
+    }
+}
+
+/// Says that a region has no price of a level, if it has none.
+///
+/// # Errors
+/// It has none.
+pub fn demand_level(level: ServiceLevel, region: &Region, facts: &Facts) -> Result<(), NeedError> {
+    let priced = |one: &Region| {
+        facts.prices.storage(&one.name).is_some_and(|prices| prices.capacity(level).is_some())
+    };
+    match level {
+        ServiceLevel::Flexible => demand(Feature::Flexible, region, &facts.regions)?,
+        ServiceLevel::Standard | ServiceLevel::Premium | ServiceLevel::Ultra => {}
+    }
+    match priced(region) {
+        true => Ok(()),
+        false => {
+            let what = format!("price of the {level} service level");
+            Err(NeedError::lacks(&what, region, &facts.regions, priced))
+        }
+    }
 }
 
 impl Need {
@@ -287,15 +400,56 @@ impl Need {
                 "at most 1 EiB",
             );
         }
-        if facts.prices.storage(&self.region).is_none() {
-            return Err(NeedError::UnknownRegion { name: self.region.clone() });
-        }
+        self.check_region(facts)?;
         match &self.vm {
             Some(name) if host_kind::named(name, self.protocol, facts).is_none() => {
                 Err(NeedError::UnknownVm { name: name.clone() })
             }
             _ => Ok(()),
         }
+    }
+
+    /// Says what the region lacks of what is needed.
+    fn check_region(&self, facts: &Facts) -> Result<(), NeedError> {
+        let unknown = || NeedError::UnknownRegion { name: self.region.clone() };
+        let region = facts.regions.find(&self.region).ok_or_else(unknown)?;
+        if facts.prices.storage(&region.name).is_none() {
+            let priced = |one: &Region| facts.prices.storage(&one.name).is_some();
+            return Err(NeedError::lacks("Azure NetApp Files", region, &facts.regions, priced));
+        }
+        for level in &self.levels {
+            demand_level(*level, region, facts)?;
+        }
+        let charges = &self.charges;
+        for (feature, is_needed) in [
+            (Feature::CoolAccess, charges.cool_permille > 0),
+            (Feature::Backup, charges.backup_gib > 0),
+            (Feature::AvsDatastores, self.protocol == Protocol::Datastores),
+        ] {
+            if is_needed {
+                demand(feature, region, &facts.regions)?;
+            }
+        }
+        let Some(replication) = &charges.replication else { return Ok(()) };
+        let to = facts.regions.find(&replication.to);
+        match to.filter(|to| region.replicates_to(&to.name)) {
+            Some(to) => replication.level.map_or(Ok(()), |level| demand_level(level, to, facts)),
+            None => Err(NeedError::NoReplication {
+                from: region.display_name.clone(),
+                to: to.map_or(&replication.to, |to| &to.display_name).clone(),
+                pairs: region.replicates_to.clone(),
+            }),
+        }
+    }
+
+    /// The need with room for snapshots in every part: `share` thousandths of the data, rounded up
+    /// to whole GiB.
+    #[must_use]
+    pub fn with_snapshots(&self, permille: u64) -> Need {
+        let mut need = self.scaled(PERMILLE, PERMILLE + permille);
+        need.growth_permille = self.growth_permille;
+        need.charges.snapshot_permille = permille;
+        need
     }
 
     /// All parts' throughput together, grown: what hosts have to move.
