@@ -23,6 +23,7 @@ pub mod reason;
 pub mod region;
 pub mod row;
 pub mod service_level;
+mod storage_price;
 pub mod throughput;
 pub mod vm_size;
 pub mod volume_limit;

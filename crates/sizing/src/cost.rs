@@ -229,15 +229,17 @@ fn add_hot(
         let text = format!("capacity: {gib} GiB x {each} x {hours} h = {amount}");
         cost.add(Item::Capacity, amount, text, vec![row.clone()]);
     }
-    if snapshot_gib > 0 {
+    if snapshot_paid_gib > 0 {
         let amount = each.times(snapshot_paid_gib).times(hours);
-        let rest = match snapshot_gib - snapshot_paid_gib {
-            0 => String::new(),
-            rest => format!("; {} GiB more are in the reserved capacity", thousands(rest)),
-        };
         let (gib, each) = (thousands(snapshot_paid_gib), each.exact());
-        let text = format!("snapshots: {gib} GiB x {each} x {hours} h = {amount}{rest}");
+        let text = format!("snapshots: {gib} GiB x {each} x {hours} h = {amount}");
         cost.add(Item::Snapshots, amount, text, vec![row]);
+    }
+    if snapshot_gib > snapshot_paid_gib {
+        cost.notes.push(format!(
+            "{} GiB of snapshots are in the reserved capacity",
+            thousands(snapshot_gib - snapshot_paid_gib)
+        ));
     }
 }
 

@@ -11,7 +11,7 @@ use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::vm_size::{self, VmSize};
 use predict::Parameters;
 
-use crate::need::demand_level;
+use crate::region_need::demand_level;
 
 /// What is known of the service, its prices, its clients and the machines that they run on.
 #[derive(Clone, Debug)]

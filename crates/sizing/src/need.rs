@@ -4,13 +4,13 @@ use std::fmt;
 
 use cloud::figure::Access;
 use cloud::price::{ReplicationInterval, ReservationTerm};
-use cloud::region::{Feature, Region, Regions};
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use units::{Bytes, BytesPerSec, percent};
 
 use crate::facts::Facts;
 use crate::host_kind;
+use crate::region_need;
 
 /// Thousandths in a whole.
 pub const PERMILLE: u64 = 1000;
@@ -237,7 +237,7 @@ pub enum NeedError {
         name: String,
     },
     /// A feature that the region lacks.
-    #[error("{region} has no {feature}; {}", nearest_words(.nearest))]
+    #[error("{region} has no {feature}; {}", region_need::nearest_words(.nearest))]
     RegionLacks {
         /// In words.
         feature: String,
@@ -247,7 +247,7 @@ pub enum NeedError {
         nearest: Vec<String>,
     },
     /// Regions between which volumes cannot be replicated.
-    #[error("volumes in {from} cannot be replicated to {to}; {}", pair_words(.pairs))]
+    #[error("volumes in {from} cannot be replicated to {to}; {}", region_need::pair_words(.pairs))]
     NoReplication {
         /// Where the volumes are, as the portal shows it.
         from: String,
@@ -262,73 +262,6 @@ pub enum NeedError {
         /// As it was written.
         name: String,
     },
-}
-
-/// How many regions are named that have what another lacks.
-const NEAREST: usize = 3;
-
-fn nearest_words(nearest: &[String]) -> String {
-    match nearest {
-        [] => "no region has it".to_owned(),
-        [one] => format!("the nearest region that has it is {one}"),
-        several => format!("the nearest regions that have it are {}", several.join(", ")),
-    }
-}
-
-fn pair_words(pairs: &[String]) -> String {
-    match pairs {
-        [] => "the region has no replication pair".to_owned(),
-        pairs => format!("they can be replicated to {}", pairs.join(", ")),
-    }
-}
-
-impl NeedError {
-    /// That `region` lacks `feature`, with the nearest regions for which `has` holds.
-    fn lacks(
-        feature: &str,
-        region: &Region,
-        regions: &Regions,
-        has: impl Fn(&Region) -> bool,
-    ) -> NeedError {
-        let nearest = regions.nearest(region, NEAREST, has);
-        NeedError::RegionLacks {
-            feature: feature.to_owned(),
-            region: region.display_name.clone(),
-            nearest: nearest.into_iter().map(|one| one.name.clone()).collect(),
-        }
-    }
-}
-
-/// Says that a region lacks a feature, if it does.
-///
-/// # Errors
-/// It does.
-pub fn demand(feature: Feature, region: &Region, regions: &Regions) -> Result<(), NeedError> {
-    match region.has(feature) {
-        true => Ok(()),
-        false => Err(NeedError::lacks(feature.words(), region, regions, |one| one.has(feature))),
-    }
-}
-
-/// Says that a region has no price of a level, if it has none.
-///
-/// # Errors
-/// It has none.
-pub fn demand_level(level: ServiceLevel, region: &Region, facts: &Facts) -> Result<(), NeedError> {
-    let priced = |one: &Region| {
-        facts.prices.storage(&one.name).is_some_and(|prices| prices.capacity(level).is_some())
-    };
-    match level {
-        ServiceLevel::Flexible => demand(Feature::Flexible, region, &facts.regions)?,
-        ServiceLevel::Standard | ServiceLevel::Premium | ServiceLevel::Ultra => {}
-    }
-    match priced(region) {
-        true => Ok(()),
-        false => {
-            let what = format!("price of the {level} service level");
-            Err(NeedError::lacks(&what, region, &facts.regions, priced))
-        }
-    }
 }
 
 impl Need {
@@ -400,45 +333,12 @@ impl Need {
                 "at most 1 EiB",
             );
         }
-        self.check_region(facts)?;
+        region_need::check(self, facts)?;
         match &self.vm {
             Some(name) if host_kind::named(name, self.protocol, facts).is_none() => {
                 Err(NeedError::UnknownVm { name: name.clone() })
             }
             _ => Ok(()),
-        }
-    }
-
-    /// Says what the region lacks of what is needed.
-    fn check_region(&self, facts: &Facts) -> Result<(), NeedError> {
-        let unknown = || NeedError::UnknownRegion { name: self.region.clone() };
-        let region = facts.regions.find(&self.region).ok_or_else(unknown)?;
-        if facts.prices.storage(&region.name).is_none() {
-            let priced = |one: &Region| facts.prices.storage(&one.name).is_some();
-            return Err(NeedError::lacks("Azure NetApp Files", region, &facts.regions, priced));
-        }
-        for level in &self.levels {
-            demand_level(*level, region, facts)?;
-        }
-        let charges = &self.charges;
-        for (feature, is_needed) in [
-            (Feature::CoolAccess, charges.cool_permille > 0),
-            (Feature::Backup, charges.backup_gib > 0),
-            (Feature::AvsDatastores, self.protocol == Protocol::Datastores),
-        ] {
-            if is_needed {
-                demand(feature, region, &facts.regions)?;
-            }
-        }
-        let Some(replication) = &charges.replication else { return Ok(()) };
-        let to = facts.regions.find(&replication.to);
-        match to.filter(|to| region.replicates_to(&to.name)) {
-            Some(to) => replication.level.map_or(Ok(()), |level| demand_level(level, to, facts)),
-            None => Err(NeedError::NoReplication {
-                from: region.display_name.clone(),
-                to: to.map_or(&replication.to, |to| &to.display_name).clone(),
-                pairs: region.replicates_to.clone(),
-            }),
         }
     }
 

@@ -6,7 +6,7 @@ use cloud::region::{Feature, Regions};
 use cloud::row::Status;
 use sizing::avs::HOURS_PER_MONTH;
 use sizing::avs::ask::Ratio;
-use sizing::need::demand;
+use sizing::region_need::demand;
 use units::{Bytes, BytesPerSec, OpsPerSec, ParseError, unknown};
 
 pub(super) fn host(name: &str) -> Result<Host, String> {

@@ -15,9 +15,8 @@ use report::sizing::{Shown, json, sheet};
 use sizing::facts::Facts;
 use sizing::host_kind;
 use sizing::layout::PARTS_MAX;
-use sizing::need::{
-    Charges, Demand, Need, NeedError, PERMILLE, Part, Protocol, Replication, demand, demand_level,
-};
+use sizing::need::{Charges, Demand, Need, NeedError, PERMILLE, Part, Protocol, Replication};
+use sizing::region_need::{demand, demand_level};
 use sizing::schedule::{Phase, Schedule, plan};
 use sizing::solve::{Verdict, solve};
 use units::{Bytes, Percent};
