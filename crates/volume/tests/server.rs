@@ -242,8 +242,18 @@ fn made(directory: &[u8], name: &str) -> Vec<u8> {
 fn a_volume_has_the_inodes_of_its_kind_and_the_largest_file_that_the_catalogue_states() {
     let catalog = Catalog::embedded();
     let text = DESCRIBED.replace("\"4TiB\"", "\"60TiB\"");
-    let large =
-        "[[volume]]\nname = \"large\"\npool = \"pool1\"\nquota = \"50TiB\"\nkind = \"large\"\n";
+    let large = r#"
+        endpoints = "ep1"
+        [[endpoint]]
+        name = "ep2"
+        address = "127.0.0.2:2049"
+        [[volume]]
+        name = "large"
+        pool = "pool1"
+        quota = "50TiB"
+        kind = "large"
+        endpoints = "ep2"
+    "#;
     let text = format!("[account]\ncapacity_quota = \"100TiB\"\n{text}{large}");
     let mut open = |name: &str| Err(format!("there is no {name}"));
     let config = config::parse(&text, "volumes.toml", &catalog, &mut open).expect("a good file");
