@@ -114,8 +114,9 @@ fn numbers(line: &str) -> impl Iterator<Item = String> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let words = line.split(move |c: char| !is_part(c));
     words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(|word| {
-        let plain = word.replace('_', "");
-        plain.trim_end_matches(|c: char| !c.is_ascii_digit()).to_owned()
+        let digits = word.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
+        let plain: String = digits.filter(|c| *c != '_').collect();
+        plain.trim_end_matches('.').to_owned()
     })
 }
 
