@@ -1,16 +1,22 @@
 //! `cargo xtask facts`: rows of `data/*.toml` that are older than a year, and rows about the same
 //! thing that say something else. A list to work through, never a failure: an old row may hold,
-//! and a contradiction may be the vendor's.
+//! and a contradiction may be the vendor's. With `--import` rows are made from the vendor's tables
+//! (`import.rs`), with `--against` compared with the answers of the vendor's calculator
+//! (`against.rs`), which does fail.
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use serde_json::json;
+use sizing::facts::Facts;
 use toml::{Table, Value};
 use units::Utc;
+
+mod against;
+mod import;
 
 /// What tells a row from others of its table, by file and table. All other keys are what it says.
 const IDENTITY: &[(&str, &str, &[&str])] = &[
@@ -22,9 +28,9 @@ const IDENTITY: &[(&str, &str, &[&str])] = &[
     ("client_settings.toml", "nconnect_support", &["distribution"]),
     ("client_settings.toml", "kerberos", &["flavour"]),
     ("load_profiles.toml", "profile", &["name"]),
-    ("prices.toml", "storage", &["region"]),
+    ("prices.toml", "flexible", &["region"]),
+    ("prices.toml", "reservation", &["level", "value", "unit"]),
     ("prices.toml", "traffic", &["name"]),
-    ("prices.toml", "transfer", &["name"]),
     ("prices.toml", "vm", &["name", "region"]),
     (
         "published.toml",
@@ -49,11 +55,21 @@ const IDENTITY: &[(&str, &str, &[&str])] = &[
             "unit",
         ],
     ),
+    ("regions.toml", "region", &["name"]),
     ("service_levels.toml", "service_level", &["level"]),
     ("service_levels.toml", "ceiling", &["level", "volume"]),
     ("service_levels.toml", "limit", &["name"]),
+    ("storage_prices.toml", "backup", &["region"]),
+    ("storage_prices.toml", "capacity", &["region"]),
+    ("storage_prices.toml", "cool", &["region"]),
+    ("storage_prices.toml", "double_encrypted", &["region"]),
+    ("storage_prices.toml", "flexible", &["region"]),
+    ("storage_prices.toml", "replication", &["from", "to"]),
     ("vm_sizes.toml", "vm_size", &["name"]),
 ];
+
+/// The table whose keys hold for each row of a file that does not have them.
+const DEFAULT: &str = "default";
 
 /// Keys that say where a row is from and how it is to be taken, not what it says.
 const ABOUT: &[&str] =
@@ -83,45 +99,101 @@ struct Contradiction {
     facts: Vec<Fact>,
 }
 
-/// What is asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
-    json: bool,
-    /// `2026-11-21`; without it, the clock's.
-    today: Option<String>,
+/// What the command does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Options {
+    /// Lists rows to look after.
+    List {
+        json: bool,
+        /// `2026-11-21`; without it, the clock's.
+        today: Option<String>,
+    },
+    /// Makes rows from the vendor's tables.
+    Import { folder: PathBuf, date: String },
+    /// Compares with the vendor's calculator.
+    Against(PathBuf),
 }
 
 impl Options {
     pub(crate) fn parse(words: &[&str]) -> Result<Options, String> {
-        let mut options = Options::default();
+        let (mut json, mut today, mut date) = (false, None, None);
+        let (mut import, mut against) = (None, None);
         let mut words = words.iter();
         while let Some(word) = words.next() {
+            let mut value = || words.next().map(|value| (*value).to_owned());
             match *word {
-                "--json" => options.json = true,
-                "--today" => {
-                    let date = words.next().filter(|date| last_day(date).is_some());
-                    let date = date.ok_or("--today wants a date such as 2026-11-21")?;
-                    options.today = Some((*date).to_owned());
+                "--json" => json = true,
+                "--today" | "--date" => {
+                    let day = value().filter(|date| last_day(date).is_some());
+                    let day =
+                        day.ok_or_else(|| format!("{word} wants a date such as 2026-11-21"))?;
+                    let kept = if *word == "--today" { &mut today } else { &mut date };
+                    *kept = Some(day);
                 }
-                other => return Err(format!("no option `{other}`; there are --json, --today")),
+                "--import" => import = Some(value().ok_or("--import wants a folder")?),
+                "--against" => against = Some(value().ok_or("--against wants a file")?),
+                other => {
+                    return Err(format!(
+                        "no option `{other}`; there are --json, --today, --import, --date and \
+                         --against"
+                    ));
+                }
             }
         }
-        Ok(options)
+        match (import, against, date) {
+            (None, None, None) => Ok(Options::List { json, today }),
+            _ if json || today.is_some() => {
+                Err("--json and --today are for the list of rows".to_owned())
+            }
+            (None, Some(file), None) => Ok(Options::Against(file.into())),
+            (Some(folder), None, Some(date)) => Ok(Options::Import { folder: folder.into(), date }),
+            (Some(_), None, None) => {
+                Err("--import wants --date, the day of the vendor's tables".to_owned())
+            }
+            _ => Err("give --import with --date, or --against".to_owned()),
+        }
     }
 }
 
 pub(crate) fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
+    let mut out = std::io::stdout();
+    match options {
+        Options::List { json, today } => {
+            let text = list(root, *json, today.as_deref())?;
+            out.write_all(text.as_bytes()).context("write the list")
+        }
+        Options::Import { folder, date } => {
+            let left_out = import::run(folder, date, &root.join("data"))?;
+            for meter in &left_out {
+                writeln!(out, "in no row: {meter}").context("write the list")?;
+            }
+            writeln!(out, "data/regions.toml and data/storage_prices.toml are written")
+                .context("write")
+        }
+        Options::Against(file) => {
+            let table = std::fs::read_to_string(file);
+            let table = table.with_context(|| format!("read {}", file.display()))?;
+            let comparison = against::compare(&table, &Facts::embedded())?;
+            out.write_all(comparison.text().as_bytes()).context("write the comparison")?;
+            match comparison.undocumented() {
+                0 => Ok(()),
+                count => bail!("{count} disagreements have no documented reason"),
+            }
+        }
+    }
+}
+
+fn list(root: &Path, json: bool, today: Option<&str>) -> anyhow::Result<String> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).context("read the clock")?;
     let clock = Utc::from_unix_ms(u64::try_from(now.as_millis())?).date();
-    let today = options.today.clone().unwrap_or(clock);
+    let today = today.unwrap_or(&clock);
     let facts = read(root)?;
-    let old = older_than_a_year(&facts, &today);
+    let old = older_than_a_year(&facts, today);
     let contradictions = contradictions(&facts);
-    let text = match options.json {
-        true => as_json(&today, &old, &contradictions),
-        false => as_text(&facts, &today, &old, &contradictions),
-    };
-    std::io::stdout().write_all(text.as_bytes()).context("write the list")
+    Ok(match json {
+        true => as_json(today, &old, &contradictions),
+        false => as_text(&facts, today, &old, &contradictions),
+    })
 }
 
 fn read(root: &Path) -> anyhow::Result<Vec<Fact>> {
@@ -144,7 +216,9 @@ fn read(root: &Path) -> anyhow::Result<Vec<Fact>> {
 }
 
 fn parse(file: &str, text: &str) -> anyhow::Result<Vec<Fact>> {
-    let tables: Table = text.parse()?;
+    let mut tables: Table = text.parse()?;
+    let default = tables.remove(DEFAULT);
+    let default = default.as_ref().and_then(Value::as_table).cloned().unwrap_or_default();
     let mut facts = Vec::new();
     for (table, rows) in &tables {
         let known = IDENTITY.iter().find(|(of, name, _)| *of == file && name == table);
@@ -152,8 +226,9 @@ fn parse(file: &str, text: &str) -> anyhow::Result<Vec<Fact>> {
             bail!("[[{table}]] is in no line of IDENTITY in xtask/src/facts.rs: add it there");
         };
         for row in rows.as_array().context("not a list of rows")? {
-            let row = row.as_table().context("not a row")?;
-            facts.push(fact(file, table, identity, row));
+            let mut whole = default.clone();
+            whole.extend(row.as_table().context("not a row")?.clone());
+            facts.push(fact(file, table, identity, &whole));
         }
     }
     Ok(facts)
@@ -347,9 +422,20 @@ mod tests {
     #[test]
     fn options_are_read() {
         let today = Some("2026-11-21".to_owned());
-        let wanted = Options { json: true, today };
-        assert_eq!(Options::parse(&["--json", "--today", "2026-11-21"]), Ok(wanted));
-        assert!(Options::parse(&["--today", "soon"]).is_err());
-        assert!(Options::parse(&["--yesterday"]).is_err());
+        let expected = Options::List { json: true, today };
+        assert_eq!(Options::parse(&["--json", "--today", "2026-11-21"]), Ok(expected));
+        let expected = Options::Import { folder: "tables".into(), date: "2026-05-09".to_owned() };
+        assert_eq!(Options::parse(&["--import", "tables", "--date", "2026-05-09"]), Ok(expected));
+        let expected = Options::Against("answers.tsv".into());
+        assert_eq!(Options::parse(&["--against", "answers.tsv"]), Ok(expected));
+        for wrong in [
+            &["--today", "soon"][..],
+            &["--yesterday"],
+            &["--import", "tables"],
+            &["--against", "answers.tsv", "--json"],
+            &["--date", "2026-05-09"],
+        ] {
+            assert!(Options::parse(wrong).is_err(), "{wrong:?}");
+        }
     }
 }

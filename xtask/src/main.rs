@@ -30,6 +30,11 @@ Commands:
   check --install    first install the Debian packages that the tests need and that are missing
   facts [--json] [--today DATE]
                      rows of data/*.toml older than a year, and rows that contradict each other
+  facts --against FILE
+                     quotas, limits and prices compared with answers of the vendor's calculator;
+                     fails on a difference without a documented reason
+  facts --import DIR --date DATE
+                     makes data/regions.toml and data/storage_prices.toml from the vendor's tables
   kernel             the check's step with the kernel's NFS client alone
   browser            the check's step with the report in a browser alone
   bench [--pairs N] [--seconds S] [--directory DIR] [ROW...]

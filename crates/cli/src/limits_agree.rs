@@ -4,6 +4,7 @@
 use analysis::tune::limit::quotas;
 use clap::{CommandFactory, Parser};
 use cloud::catalog::Catalog;
+use cloud::row::LimitName;
 use cloud::service_level::ServiceLevel::{Flexible, Premium, Standard, Ultra};
 use cloud::service_level::VolumeKind::{Breakthrough, Large, Regular};
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
@@ -261,7 +262,7 @@ fn volumes_that_sizing_proposes_have_the_limits_that_the_other_commands_give() {
         let arguments = ["fourcorners", "size", "--throughput", throughput, "--capacity", capacity];
         let parsed = Arguments::try_parse_from(arguments).expect("arguments of `size`");
         let Command::Size(arguments) = parsed.command else { panic!("another command") };
-        let need = size::need(&arguments, &mut Vec::new()).expect("a need");
+        let need = size::need(&arguments, &Facts::embedded(), &mut Vec::new()).expect("a need");
         let verdict = solve(&need, &Facts::embedded()).expect("the need is one");
         let Verdict::Feasible { designs, of_each, .. } = verdict else { panic!("nothing does it") };
         let pools = designs.iter().chain(&of_each).flat_map(|design| &design.pools);
@@ -294,4 +295,10 @@ fn the_emulated_volume_of_run_has_the_limit_that_the_other_commands_give() {
     assert_eq!(volume.known(), Some(limit));
     // Its service is started with these settings.
     assert_eq!(volume.served_by_flags(), Some(limit));
+}
+
+#[test]
+fn a_client_has_by_default_as_many_calls_on_a_connection_as_the_service_has_in_progress() {
+    let most = Catalog::embedded().limit(LimitName::OutstandingPerConnectionMax);
+    assert_eq!(u64::from(target::nfs::url::SLOTS), most);
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cloud::figure::Access;
+use cloud::price::{ReplicationInterval, ReservationTerm};
+use cloud::region::Feature;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use sizing::need::{Demand, Part, Protocol};
@@ -126,7 +128,8 @@ pub(crate) struct SizeArguments {
         value_parser = crate::schedule_args::parse,
         conflicts_with_all = ["iops", "part", "clients", "vm", "growth", "headroom", "peered",
                               "previews", "top", "response_time", "transfer_size", "mean", "cool",
-                              "cool_moved", "backup"],
+                              "cool_moved", "backup", "snapshots", "replicate_to", "reserved",
+                              "require"],
         help_heading = NEED
     )]
     pub(crate) schedule: Option<WrittenSchedule>,
@@ -151,9 +154,17 @@ pub(crate) struct SizeArguments {
           default_value = "0%", help_heading = NEED)]
     pub(crate) headroom: Percent,
 
-    /// The region, as Azure names it.
+    /// The region: westeurope, or "West Europe"; without it eastus.
     #[arg(long, value_name = "NAME", help_heading = DECIDED)]
     pub(crate) region: Option<String>,
+
+    /// Features that the region must have: large-volumes, availability-zones.
+    ///
+    /// A region without one of them is refused, with the nearest that have it. What other options
+    /// need (--cool, --backup, --level flexible, --protocol datastores) is checked without this.
+    #[arg(long, value_name = "FEATURE,...", value_parser = feature, value_delimiter = ',',
+          help_heading = DECIDED)]
+    pub(crate) require: Vec<Feature>,
 
     /// How hosts reach the volumes: nfsv3, nfsv4.1, smb, or datastores.
     ///
@@ -212,6 +223,41 @@ pub(crate) struct SizeArguments {
     #[arg(long, value_name = "SIZE", value_parser = capacity_gib, allow_hyphen_values = true,
           help_heading = PRICE)]
     pub(crate) backup: Option<u64>,
+
+    /// Room for snapshots, as a share of the data: 20%.
+    ///
+    /// Snapshots count against the quota: --capacity 4TiB --snapshots 20% needs 4.8 TiB.
+    #[arg(long, value_name = "SHARE", value_parser = growth, default_value = "0%",
+          allow_hyphen_values = true, help_heading = PRICE)]
+    pub(crate) snapshots: u64,
+
+    /// Replicate the volumes to this region, with pools of the same size there.
+    #[arg(long, value_name = "REGION", help_heading = PRICE)]
+    pub(crate) replicate_to: Option<String>,
+
+    /// How often the replica is updated: 10min, hour, or day.
+    #[arg(long, value_name = "INTERVAL", value_parser = interval, default_value = "hour",
+          requires = "replicate_to", help_heading = PRICE)]
+    pub(crate) replicate_every: ReplicationInterval,
+
+    /// The share of the data that changes in a day and is replicated: 3%.
+    ///
+    /// Without it a seventh of the room that the vendor recommends for a week of snapshots.
+    #[arg(long, value_name = "SHARE", value_parser = growth, requires = "replicate_to",
+          allow_hyphen_values = true, help_heading = PRICE)]
+    pub(crate) daily_change: Option<u64>,
+
+    /// The service level of the replica; without it that of the volumes.
+    #[arg(long, value_name = "LEVEL", value_parser = level, requires = "replicate_to",
+          help_heading = PRICE)]
+    pub(crate) replica_level: Option<ServiceLevel>,
+
+    /// Reserve capacity for a term: 1y or 3y.
+    ///
+    /// Reservations are made in units of 100 TiB and 1 PiB of a level; the rest is paid as you go.
+    /// Flexible capacity cannot be reserved.
+    #[arg(long, value_name = "TERM", value_parser = term, help_heading = PRICE)]
+    pub(crate) reserved: Option<ReservationTerm>,
 
     /// How many designs are shown.
     #[arg(long, value_name = "COUNT", default_value_t = 3, help_heading = OUTPUT,
@@ -329,6 +375,25 @@ fn protocol(text: &str) -> Result<Protocol, String> {
         .ok_or_else(|| unknown(text, &known.map(Protocol::name).collect::<Vec<_>>()))
 }
 
+fn feature(text: &str) -> Result<Feature, String> {
+    let names = Feature::ALL.iter().map(|one| one.name().replace('_', "-"));
+    let names: Vec<String> = names.collect();
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    Feature::named(text).ok_or_else(|| unknown(text, &known))
+}
+
+fn interval(text: &str) -> Result<ReplicationInterval, String> {
+    let known = ReplicationInterval::ALL;
+    let found = known.into_iter().find(|one| one.name().eq_ignore_ascii_case(text));
+    found.ok_or_else(|| unknown(text, &known.map(ReplicationInterval::name)))
+}
+
+fn term(text: &str) -> Result<ReservationTerm, String> {
+    let known = ReservationTerm::ALL;
+    let found = known.into_iter().find(|one| one.name().eq_ignore_ascii_case(text));
+    found.ok_or_else(|| unknown(text, &known.map(ReservationTerm::name)))
+}
+
 pub(crate) fn level(text: &str) -> Result<ServiceLevel, String> {
     let lower = text.to_ascii_lowercase();
     let names = ServiceLevel::ALL.map(ServiceLevel::name);
@@ -386,6 +451,12 @@ mod tests {
         assert_eq!(protocol("nfs3"), Ok(Protocol::Nfs3));
         assert!(protocol("cifs").unwrap_err().contains("nfsv3, nfsv4.1, smb, datastores"));
         assert_eq!(level("Premium"), Ok(ServiceLevel::Premium));
+        assert_eq!(term("3Y"), Ok(ReservationTerm::ThreeYears));
+        assert!(term("2y").unwrap_err().contains("there are 1y, 3y"));
+        assert_eq!(interval("10min"), Ok(ReplicationInterval::TenMinutes));
+        assert!(interval("week").unwrap_err().contains("10min, hour, day"));
+        assert_eq!(feature("large-volumes"), Ok(Feature::LargeVolumes));
+        assert!(feature("large-volume").unwrap_err().contains("did you mean `large-volumes`?"));
         assert!(level("premum").unwrap_err().contains("did you mean `premium`?"));
         let log = part("log=512GiB,256MiB/s").unwrap();
         assert_eq!((log.name.as_str(), log.capacity_gib), ("log", 512));

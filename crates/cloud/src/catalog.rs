@@ -12,6 +12,9 @@ use crate::throughput::KibPerSec;
 /// The facts that the product goes by.
 const SERVICE_LEVELS: &str = include_str!("../../../data/service_levels.toml");
 
+/// The table whose keys hold for each row that does not have them.
+const DEFAULT: &str = "default";
+
 /// KiB/s in a MiB/s.
 const KIB_PER_MIB: u64 = 1024;
 
@@ -179,11 +182,17 @@ fn current<'a>(origins: impl Iterator<Item = &'a Origin>) -> usize {
 }
 
 /// What `read` makes of each row of a text of `[[table]]`s. It must take every key of the row.
+/// The keys of a table `default` hold for each row that does not have them.
 pub(crate) fn rows<T>(
     text: &str,
     mut read: impl FnMut(&str, &mut Row) -> Result<T, String>,
 ) -> Result<Vec<T>, CatalogError> {
-    let tables: Table = text.parse().map_err(|error| CatalogError::Toml(format!("{error}")))?;
+    let mut tables: Table = text.parse().map_err(|error| CatalogError::Toml(format!("{error}")))?;
+    let default = match tables.remove(DEFAULT) {
+        Some(Value::Table(default)) => default,
+        Some(_) => return Err(CatalogError::Toml(format!("`{DEFAULT}` is not a table"))),
+        None => Table::new(),
+    };
     let mut all = Vec::new();
     for (table, rows) in &tables {
         let wrong =
@@ -192,7 +201,8 @@ pub(crate) fn rows<T>(
         for (index, row) in rows.iter().enumerate() {
             let wrong = |problem: String| wrong(index + 1, problem);
             let keys = row.as_table().ok_or_else(|| wrong("not a table".to_owned()))?;
-            let mut row = Row(keys.clone());
+            let mut row = Row(default.clone());
+            row.0.extend(keys.clone());
             all.push(read(table, &mut row).map_err(wrong)?);
             if let Some(unknown) = row.0.keys().next() {
                 return Err(wrong(format!("unknown key `{unknown}`")));
@@ -220,6 +230,15 @@ impl Row {
                 u64::try_from(number).map_err(|_| format!("`{key}` is negative"))
             }
             Some(_) => Err(format!("`{key}` is not a whole number")),
+            None => Err(format!("`{key}` is missing")),
+        }
+    }
+
+    /// Degrees of latitude or longitude.
+    pub(crate) fn degrees(&mut self, key: &str) -> Result<f64, String> {
+        match self.0.remove(key) {
+            Some(Value::Float(degrees)) if degrees.abs() <= 180.0 => Ok(degrees),
+            Some(_) => Err(format!("`{key}` is no number of degrees")),
             None => Err(format!("`{key}` is missing")),
         }
     }
@@ -371,6 +390,19 @@ mod tests {
             let said = problem(per_tib, &changed);
             assert!(said.contains("not whole MiB/s above 0"), "{said}");
         }
+    }
+
+    #[test]
+    fn a_row_without_a_key_has_that_of_the_default_table() {
+        let text = "default.source = \"s\"\ndefault.date = \"2026\"\n\
+                    default.status = \"current\"\n\
+                    row = [{ name = \"a\" }, { name = \"b\", date = \"2025\" }]\n";
+        let read = |_: &str, row: &mut Row| Ok((row.text("name")?, row.origin()?.date));
+        let found = rows(text, read).unwrap();
+        let expected = [("a", "2026"), ("b", "2025")].map(|(n, d)| (n.to_owned(), d.to_owned()));
+        assert_eq!(found, expected);
+        let wrong = rows("default = 1\n", read).unwrap_err().to_string();
+        assert!(wrong.contains("`default` is not a table"), "{wrong}");
     }
 
     #[test]

@@ -7,8 +7,9 @@
 //! pool (`pool_throughput.rs`). Not for: conclusions (sizing, prediction) nor for holding anyone to
 //! a limit; that is the volume service's. No number of the service is in code. Sizes of virtual
 //! machines and settings of clients are rows of the same kind, in `data/vm_sizes.toml` and
-//! `data/client_settings.toml`, and so are list prices, in `data/prices.toml`, and published
-//! figures, in `data/published.toml`.
+//! `data/client_settings.toml`, and so are list prices, in `data/storage_prices.toml` and
+//! `data/prices.toml`, regions with their features, in `data/regions.toml`, and published figures,
+//! in `data/published.toml`.
 
 pub mod avs;
 pub mod catalog;
@@ -19,8 +20,10 @@ pub mod load_profile;
 pub mod pool_throughput;
 pub mod price;
 pub mod reason;
+pub mod region;
 pub mod row;
 pub mod service_level;
+mod storage_price;
 pub mod throughput;
 pub mod vm_size;
 pub mod volume_limit;

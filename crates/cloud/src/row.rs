@@ -134,6 +134,10 @@ limit_names! {
     QuotaRulesPerVolumeMax = "quota_rules_per_volume_max" in Count;
     /// The largest file.
     FileSizeMax = "file_size_max" in Gib;
+    /// Inodes of a regular volume, whatever its quota.
+    RegularVolumeInodesMax = "regular_volume_inodes_max" in Count;
+    /// Inodes of a large volume, whatever its quota.
+    LargeVolumeInodesMax = "large_volume_inodes_max" in Count;
     /// The smallest pool.
     PoolSizeMin = "pool_size_min" in Gib;
     /// The smallest pool with a volume on Basic network features.

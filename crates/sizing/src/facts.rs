@@ -5,9 +5,13 @@ use cloud::catalog::Catalog;
 use cloud::client::ClientFacts;
 use cloud::figure::{self, Figure};
 use cloud::price::Prices;
+use cloud::region::{Feature, Regions};
 use cloud::row::Status;
+use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::vm_size::{self, VmSize};
 use predict::Parameters;
+
+use crate::region_need::demand_level;
 
 /// What is known of the service, its prices, its clients and the machines that they run on.
 #[derive(Clone, Debug)]
@@ -16,6 +20,8 @@ pub struct Facts {
     pub catalog: Catalog,
     /// List prices.
     pub prices: Prices,
+    /// Regions, with what each has.
+    pub regions: Regions,
     /// Sizes of virtual machines; superseded rows are left out.
     pub vms: Vec<VmSize>,
     /// Hosts of Azure VMware Solution, and its limits.
@@ -36,11 +42,29 @@ impl Facts {
         Facts {
             catalog: Catalog::embedded(),
             prices: Prices::embedded(),
+            regions: Regions::embedded(),
             vms: vm_size::all().into_iter().filter(current).collect(),
             avs: Avs::embedded(),
             clients: ClientFacts::embedded(),
             parameters: Parameters::calibrated(&figures),
             figures,
+        }
+    }
+
+    /// The service levels that a region sells.
+    pub fn levels_of(&self, region: &str) -> Vec<ServiceLevel> {
+        let Some(region) = self.regions.find(region) else { return Vec::new() };
+        let is_sold = |level: &ServiceLevel| demand_level(*level, region, self).is_ok();
+        ServiceLevel::ALL.into_iter().filter(is_sold).collect()
+    }
+
+    /// Whether a region has volumes of a kind.
+    pub fn has_volumes(&self, region: &str, kind: VolumeKind) -> bool {
+        let has_large =
+            || self.regions.find(region).is_some_and(|one| one.has(Feature::LargeVolumes));
+        match kind {
+            VolumeKind::Regular => true,
+            VolumeKind::Large | VolumeKind::Breakthrough => has_large(),
         }
     }
 
@@ -58,6 +82,17 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_region_lacks_is_no_level_and_no_kind_of_volume_of_it() {
+        use ServiceLevel::{Premium, Standard, Ultra};
+        let facts = Facts::embedded();
+        assert_eq!(facts.levels_of("New Zealand North"), [Standard, Premium, Ultra]);
+        assert_eq!(facts.levels_of("eastus"), ServiceLevel::ALL);
+        assert!(!facts.has_volumes("newzealandnorth", VolumeKind::Large));
+        assert!(facts.has_volumes("newzealandnorth", VolumeKind::Regular));
+        assert!(facts.has_volumes("eastus", VolumeKind::Breakthrough));
+    }
 
     #[test]
     fn a_machine_is_found_by_its_short_name_too() {

@@ -34,7 +34,7 @@ pub(crate) fn divided(
     }
     let whole: usize = (1 << parts) - 1;
     let alone: Vec<Option<(Usd, Storage)>> = (0..=whole)
-        .map(|group| cheapest_pool(need, group, choices, abilities, facts, prices))
+        .map(|group| cheapest_pool(need, group, choices, abilities, facts, &prices))
         .collect();
     // best[k][set]: the cheapest division of `set` into k groups, with the group that holds its
     // first part.
@@ -73,7 +73,7 @@ fn cheapest_pool(
     choices: &[Choice],
     abilities: &Abilities,
     facts: &Facts,
-    prices: &StoragePrices,
+    prices: &StoragePrices<'_>,
 ) -> Option<(Usd, Storage)> {
     let places: Vec<usize> =
         (0..need.parts.len()).filter(|part| (group >> part) & 1 == 1).collect();

@@ -21,9 +21,11 @@ pub mod hosts;
 pub mod layout;
 mod less;
 pub mod need;
+pub mod region_need;
 pub mod response;
 pub mod schedule;
 pub mod shortfall;
 pub mod solve;
+
 mod space;
 pub mod storage;

@@ -3,12 +3,14 @@
 use std::fmt;
 
 use cloud::figure::Access;
+use cloud::price::{ReplicationInterval, ReservationTerm};
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use units::{Bytes, BytesPerSec, percent};
 
 use crate::facts::Facts;
 use crate::host_kind;
+use crate::region_need;
 
 /// Thousandths in a whole.
 pub const PERMILLE: u64 = 1000;
@@ -155,8 +157,22 @@ pub struct Need {
     pub charges: Charges,
 }
 
-/// What is paid for by use, besides pools and hosts; shares in thousandths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A replica in another region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replication {
+    /// The other region, as Azure names it.
+    pub to: String,
+    /// How often it is brought up to date.
+    pub interval: ReplicationInterval,
+    /// The share of the data, without snapshots, that changes in a day, in thousandths.
+    pub daily_change_permille: u64,
+    /// The level of the replica's pools; `None`: that of the pools that they replicate. A Flexible
+    /// pool of replicas has the baseline throughput, which is not paid for.
+    pub level: Option<ServiceLevel>,
+}
+
+/// What changes the cost besides pools and hosts; shares in thousandths.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Charges {
     /// The mean throughput over the month, of the largest that is wanted.
     pub mean_permille: u64,
@@ -168,6 +184,13 @@ pub struct Charges {
     pub cool_moved_permille: u64,
     /// What backups keep.
     pub backup_gib: u64,
+    /// What snapshots take, as a share of the data. The capacities of the parts include it
+    /// ([`Need::with_snapshots`]).
+    pub snapshot_permille: u64,
+    /// The replica in another region, if there is one.
+    pub replication: Option<Replication>,
+    /// For how long capacity is reserved; `None`: all is paid as you go.
+    pub reserved: Option<ReservationTerm>,
 }
 
 impl Default for Charges {
@@ -178,6 +201,9 @@ impl Default for Charges {
             cool_permille: 0,
             cool_moved_permille: 0,
             backup_gib: 0,
+            snapshot_permille: 0,
+            replication: None,
+            reserved: None,
         }
     }
 }
@@ -209,6 +235,26 @@ pub enum NeedError {
     UnknownRegion {
         /// As it was written.
         name: String,
+    },
+    /// A feature that the region lacks.
+    #[error("{region} has no {feature}; {}", region_need::nearest_words(.nearest))]
+    RegionLacks {
+        /// In words.
+        feature: String,
+        /// As the portal shows it.
+        region: String,
+        /// Names of the nearest regions that have it, the nearest first.
+        nearest: Vec<String>,
+    },
+    /// Regions between which volumes cannot be replicated.
+    #[error("volumes in {from} cannot be replicated to {to}; {}", region_need::pair_words(.pairs))]
+    NoReplication {
+        /// Where the volumes are, as the portal shows it.
+        from: String,
+        /// Where the replica should be, as the user wrote it.
+        to: String,
+        /// Names of the regions to which they can be.
+        pairs: Vec<String>,
     },
     /// A size of machine that is in no row.
     #[error("no size of host `{name}` is known")]
@@ -287,15 +333,23 @@ impl Need {
                 "at most 1 EiB",
             );
         }
-        if facts.prices.storage(&self.region).is_none() {
-            return Err(NeedError::UnknownRegion { name: self.region.clone() });
-        }
+        region_need::check(self, facts)?;
         match &self.vm {
             Some(name) if host_kind::named(name, self.protocol, facts).is_none() => {
                 Err(NeedError::UnknownVm { name: name.clone() })
             }
             _ => Ok(()),
         }
+    }
+
+    /// The need with room for snapshots in every part: `share` thousandths of the data, rounded up
+    /// to whole GiB.
+    #[must_use]
+    pub fn with_snapshots(&self, permille: u64) -> Need {
+        let mut need = self.scaled(PERMILLE, PERMILLE + permille);
+        need.growth_permille = self.growth_permille;
+        need.charges.snapshot_permille = permille;
+        need
     }
 
     /// All parts' throughput together, grown: what hosts have to move.

@@ -162,11 +162,17 @@ fn too_slow(schedule: &Schedule, limits: &[VolumeLimit], facts: &Facts) -> Optio
 
 /// `GiB x price x hours of the month x share of the week`, rounded down to a millionth.
 fn cost(schedule: &Schedule, gib: u64, level: ServiceLevel, hours: u64, facts: &Facts) -> Usd {
-    let Some(prices) = facts.prices.storage(&schedule.region) else { return Usd::ZERO };
+    let each = price(schedule, level, facts);
     let month = u64::from(schedule.hours_per_month);
-    let whole = u128::from(prices.capacity(level).times(gib).times(month).micros());
+    let whole = u128::from(each.times(gib).times(month).micros());
     let share = whole * u128::from(hours) / WEEK as u128;
     Usd::from_micros(u64::try_from(share).unwrap_or(u64::MAX))
+}
+
+/// Each GiB of a pool of a level and hour; nothing where the region has no price of it.
+fn price(schedule: &Schedule, level: ServiceLevel, facts: &Facts) -> Usd {
+    let prices = facts.prices.storage(&schedule.region);
+    prices.and_then(|prices| prices.capacity(level)).unwrap_or(Usd::ZERO)
 }
 
 fn sizes(
@@ -283,8 +289,8 @@ fn changes(schedule: &Schedule) -> Vec<(usize, String)> {
 fn reason(schedule: &Schedule, step: &Step, limit: &VolumeLimit, facts: &Facts) -> Reason {
     let level = step.phase.level;
     let mut rows = limit.reason.rows.clone();
-    rows.extend(facts.prices.storage(&schedule.region).map(|prices| prices.row()));
-    let price = facts.prices.storage(&schedule.region).map_or(Usd::ZERO, |p| p.capacity(level));
+    rows.extend(facts.prices.storage(&schedule.region).map(|prices| prices.row(level)));
+    let price = price(schedule, level, facts);
     Reason::from_rows(
         format!(
             "{}: {}; pool of {} GiB x {} x {} h x {}/{WEEK} of the week = {}",

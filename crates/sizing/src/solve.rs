@@ -171,8 +171,8 @@ fn nearest(need: &Need, fastest: Option<(f64, Design)>, facts: &Facts) -> Vec<(S
         };
         offer(&what, free_size);
     }
-    if need.levels.len() < ServiceLevel::ALL.len() {
-        let levels = ServiceLevel::ALL.to_vec();
+    let levels = facts.levels_of(&need.region);
+    if need.levels.len() < levels.len() {
         let what = |design: &Design| match &design.level_names()[..] {
             [one] => format!("at level {one}"),
             several => format!("at levels {}", several.join("+")),

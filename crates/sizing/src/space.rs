@@ -78,7 +78,7 @@ impl<'a> Space<'a> {
     pub(crate) fn of(need: &'a Need, facts: &'a Facts) -> Space<'a> {
         let grown = need.grown();
         let of_kind = |kind| (kind, Abilities::of(&grown, kind, &facts.parameters));
-        let known = kinds_of_volume(need).into_iter().map(of_kind).collect();
+        let known = kinds_of_volume(need, facts).into_iter().map(of_kind).collect();
         let mut space = Space {
             need,
             known,
@@ -303,13 +303,14 @@ fn abilities(known: &[(VolumeKind, Abilities)], wanted: VolumeKind) -> &Abilitie
 }
 
 /// The kinds of volume that may be used.
-fn kinds_of_volume(need: &Need) -> Vec<VolumeKind> {
+fn kinds_of_volume(need: &Need, facts: &Facts) -> Vec<VolumeKind> {
     match need.protocol {
         // Of datastores on other kinds nothing is published.
         Protocol::Datastores => vec![VolumeKind::Regular],
         Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => VolumeKind::ALL
             .into_iter()
             .filter(|kind| need.previews || *kind != VolumeKind::Breakthrough)
+            .filter(|kind| facts.has_volumes(&need.region, *kind))
             .collect(),
     }
 }
@@ -325,7 +326,7 @@ fn choices(need: &Need, facts: &Facts) -> Vec<Choice> {
     let mut choices = Vec::new();
     for level in ServiceLevel::ALL.into_iter().filter(|level| need.levels.contains(level)) {
         for qos in facts.catalog.level(level).qos.iter().copied() {
-            for kind in kinds_of_volume(need) {
+            for kind in kinds_of_volume(need, facts) {
                 // Each pool of such a level has a baseline that is not paid for.
                 let pools_max = match facts.catalog.level(level).throughput {
                     Some(_) => 1,

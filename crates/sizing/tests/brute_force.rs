@@ -109,10 +109,12 @@ fn storage(
             tib * 1024 >= quota && gives >= given
         };
         let tib = (1..=POOL_TIB).find(enough)?;
-        hour += u128::from(prices.capacity(level).micros()) * u128::from(tib * 1024);
+        hour +=
+            u128::from(prices.capacity(level).expect("a price").micros()) * u128::from(tib * 1024);
         if rate.is_none() {
             let above = (given / 1024).saturating_sub(128);
-            hour += u128::from(prices.flexible_throughput.micros()) * u128::from(above);
+            hour += u128::from(prices.flexible.expect("a price").throughput.micros())
+                * u128::from(above);
         }
     }
     Some((hour, limits))
@@ -355,10 +357,10 @@ fn cheapest_layout(need: &Need) -> u128 {
                 (_, None) => mib.div_ceil(640) * 1024,
             };
             let gib = gib.max(by_throughput).div_ceil(1024) * 1024;
-            hour += u128::from(gib) * u128::from(prices.capacity(level).micros());
+            hour += u128::from(gib) * u128::from(prices.capacity(level).expect("a price").micros());
             if rate.is_none() {
                 let above = u128::from(mib.saturating_sub(128));
-                hour += above * u128::from(prices.flexible_throughput.micros());
+                hour += above * u128::from(prices.flexible.expect("a price").throughput.micros());
             }
         }
         best = best.min(hour * 730);

@@ -145,12 +145,13 @@ fn wrong(need: &Need, design: &Design) -> Vec<String> {
 fn pools_cost(pools: &[Pool]) -> u128 {
     let prices = FACTS.prices.storage("eastus").expect("prices");
     let of = |pool: &Pool| {
-        let gib = u128::from(pool.size_gib) * u128::from(prices.capacity(pool.level).micros());
+        let gib = u128::from(pool.size_gib)
+            * u128::from(prices.capacity(pool.level).expect("a price").micros());
         let above = match pool.level {
             ServiceLevel::Flexible => u128::from(pool.throughput.get() / 1024).saturating_sub(128),
             _ => 0,
         };
-        (gib + above * u128::from(prices.flexible_throughput.micros())) * 730
+        (gib + above * u128::from(prices.flexible.expect("a price").throughput.micros())) * 730
     };
     pools.iter().map(of).sum()
 }

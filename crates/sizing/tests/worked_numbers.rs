@@ -166,7 +166,7 @@ fn pools_cost_what_the_cost_page_says() {
         let storage = storage(mib, tib << 10, level, qos);
         let pool = &storage.pools[0];
         assert_eq!(pool.size_gib, tib << 10);
-        cost::capacity(pool, prices, 730) + cost::throughput(pool, facts, prices, 730)
+        cost::capacity(pool, &prices, 730) + cost::throughput(pool, facts, &prices, 730)
     };
     use QosType::{Auto, Manual};
     use ServiceLevel::{Flexible, Premium, Ultra};

@@ -53,6 +53,11 @@ impl LiveAccount {
         Ok(LiveAccount { catalog, account, history })
     }
 
+    /// The rows that the account's rules are made of.
+    pub const fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
     /// The account as it is now.
     pub const fn account(&self) -> &Account {
         &self.account

@@ -182,6 +182,11 @@ impl Service {
         self.held.len()
     }
 
+    /// The rows that the account's rules are made of.
+    pub const fn catalog(&self) -> &Catalog {
+        self.live.catalog()
+    }
+
     /// The endpoint of this name.
     pub fn endpoint_key(&self, name: &str) -> Option<EndpointKey> {
         let index = self.config.endpoints.iter().position(|endpoint| endpoint.name == name)?;

@@ -237,3 +237,38 @@ fn made(directory: &[u8], name: &str) -> Vec<u8> {
     let slot = client.call(&Credential::None, &Arguments::Nfs(arguments)).expect("a free slot");
     client.message(slot).to_vec()
 }
+
+#[test]
+fn a_volume_has_the_inodes_of_its_kind_and_the_largest_file_that_the_catalogue_states() {
+    let catalog = Catalog::embedded();
+    let text = DESCRIBED.replace("\"4TiB\"", "\"60TiB\"");
+    let large = r#"
+        endpoints = "ep1"
+        [[endpoint]]
+        name = "ep2"
+        address = "127.0.0.2:2049"
+        [[volume]]
+        name = "large"
+        pool = "pool1"
+        quota = "50TiB"
+        kind = "large"
+        endpoints = "ep2"
+    "#;
+    let text = format!("[account]\ncapacity_quota = \"100TiB\"\n{text}{large}");
+    let mut open = |name: &str| Err(format!("there is no {name}"));
+    let config = config::parse(&text, "volumes.toml", &catalog, &mut open).expect("a good file");
+    let options = ServerOptions { memory: Bytes::gib(1), connections_max: 100, epoch_ns: 1 };
+    let log = Box::new(|line: &str| panic!("nothing should be logged: {line}"));
+    let server = Server::start(0, catalog, config, options, log).expect("start");
+    let of = |name: &str| {
+        let mut exports = server.exports().iter();
+        let (_, export) = exports.find(|(_, export)| export.name == name).expect("an export");
+        let root = export.files.root();
+        let space = export.files.fsstat(root).expect("the root is there");
+        let info = export.files.fsinfo(root).expect("the root is there");
+        (space.files_total, info.file_size_max)
+    };
+    // The rows of data/service_levels.toml.
+    assert_eq!(of("vol1"), (2_147_483_632, Bytes::gib(16 << 10)));
+    assert_eq!(of("large"), (15_938_355_048, Bytes::gib(16 << 10)));
+}

@@ -118,7 +118,9 @@ const TABLE: &[Row] = &[
     },
     Row {
         package: "xtask",
-        may_import: &["units", "workload", "metrics", "analysis", "store", "report"],
+        may_import: &[
+            "units", "workload", "metrics", "analysis", "store", "report", "cloud", "sizing",
+        ],
         never: "the project's tools read results; they drive the product as a program",
     },
 ];

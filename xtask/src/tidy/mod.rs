@@ -9,6 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 mod claims;
+mod cloud_facts;
 mod confinement;
 mod dependencies;
 mod edges;
@@ -39,6 +40,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: confinement::SERDE_RULE, check: confinement::check_serde },
     Rule { name: confinement::STATISTICS_RULE, check: confinement::check_statistics },
     Rule { name: confinement::QUOTA_RULE, check: confinement::check_quota_arithmetic },
+    Rule { name: cloud_facts::RULE, check: cloud_facts::check },
     Rule { name: words::RULE, check: words::check },
     Rule { name: form::RULE, check: form::check },
     Rule { name: links::RULE, check: links::check },

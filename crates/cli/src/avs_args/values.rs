@@ -2,9 +2,11 @@
 
 use cloud::avs::{Avs, AvsLimit, Host, Policy};
 use cloud::price::{Prices, Usd};
+use cloud::region::{Feature, Regions};
 use cloud::row::Status;
 use sizing::avs::HOURS_PER_MONTH;
 use sizing::avs::ask::Ratio;
+use sizing::region_need::demand;
 use units::{Bytes, BytesPerSec, OpsPerSec, ParseError, unknown};
 
 pub(super) fn host(name: &str) -> Result<Host, String> {
@@ -22,16 +24,17 @@ pub(super) fn policy(name: &str) -> Result<Policy, String> {
 }
 
 pub(super) fn region(name: &str) -> Result<String, String> {
-    let prices = Prices::embedded();
-    match (name, prices.storage(name)) {
-        ("none", _) => Ok(name.to_owned()),
-        (_, Some(found)) => Ok(found.region.clone()),
-        (_, None) => {
-            let mut names = prices.regions();
-            names.push("none");
-            Err(unknown_of("region with known prices", name, &names))
-        }
+    if name == "none" {
+        return Ok(name.to_owned());
     }
+    let regions = Regions::embedded();
+    let Some(region) = regions.find(name) else {
+        let near = regions.meant(name).map(|region| format!("did you mean `{}`?", region.name));
+        let there_are = || format!("there are {}, none", Prices::embedded().regions().join(", "));
+        return Err(format!("there is no such region; {}", near.unwrap_or_else(there_are)));
+    };
+    let demanded = demand(Feature::AvsDatastores, region, &regions);
+    demanded.map(|()| region.name.clone()).map_err(|error| error.to_string())
 }
 
 /// `there is no such host; there are AV36, AV36P; did you mean `AV36`?`
@@ -152,6 +155,11 @@ mod tests {
         assert!(host("av36p").is_ok());
         assert!(policy("raid-6").unwrap_err().contains("did you mean `raid6`?"));
         assert!(region("estus").unwrap_err().contains("did you mean `eastus`?"));
+        let lacking = region("israelcentral").unwrap_err();
+        let words =
+            "Israel Central has no datastores for Azure VMware Solution; the nearest regions";
+        assert!(lacking.starts_with(words), "{lacking}");
+        assert_eq!(region("West Europe").as_deref(), Ok("westeurope"));
         assert_eq!(region("WestEurope").as_deref(), Ok("westeurope"));
     }
 

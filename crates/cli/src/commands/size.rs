@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
+use cloud::avs::AvsLimit;
 use cloud::figure::Access;
+use cloud::region::{Feature, Region};
 use cloud::service_level::ServiceLevel;
 use cloud::vm_size;
 use report::sheet::Sheet;
@@ -13,10 +15,11 @@ use report::sizing::{Shown, json, sheet};
 use sizing::facts::Facts;
 use sizing::host_kind;
 use sizing::layout::PARTS_MAX;
-use sizing::need::{Charges, Demand, Need, NeedError, Part, Protocol};
+use sizing::need::{Charges, Demand, Need, NeedError, PERMILLE, Part, Protocol, Replication};
+use sizing::region_need::{demand, demand_level};
 use sizing::schedule::{Phase, Schedule, plan};
 use sizing::solve::{Verdict, solve};
-use units::{Bytes, Percent, unknown};
+use units::{Bytes, Percent};
 
 use crate::commands::output::{self, WIDTH};
 use crate::commands::size_from_run;
@@ -26,6 +29,8 @@ use crate::size_args::SizeArguments;
 
 /// Where prices are taken from unless a region is named.
 const REGION: &str = "eastus";
+/// Days in a week.
+const DAYS_PER_WEEK: u64 = 7;
 /// Transfers of a throughput that is wanted, as `tune` takes them.
 const TRANSFER_OF_THROUGHPUT: u64 = 64 << 10;
 /// Transfers of operations that are wanted: what databases do.
@@ -44,7 +49,7 @@ pub(crate) fn run(arguments: &SizeArguments) -> Outcome {
     if let Some(written) = &arguments.schedule {
         return scheduled(arguments, written, page, &facts);
     }
-    let need = need(arguments, &mut assumptions)?;
+    let need = need(arguments, &facts, &mut assumptions)?;
     let verdict = solve(&need, &facts).map_err(|error| said(error, need.protocol, &facts))?;
     let shown = Shown { designs: arguments.top as usize, explained: arguments.explain };
     if let Some((path, page)) = page {
@@ -73,16 +78,18 @@ fn scheduled(
     facts: &Facts,
 ) -> Outcome {
     let mut assumptions = Vec::new();
-    let region = region(arguments, &mut assumptions);
-    if facts.prices.storage(&region).is_none() {
-        let error = NeedError::UnknownRegion { name: region };
-        return Err(said(error, arguments.protocol, facts));
+    let refused = |error| said(error, arguments.protocol, facts);
+    let region = region(arguments, facts, &mut assumptions).map_err(refused)?;
+    for level in
+        written.phases.iter().filter_map(|phase| phase.level).chain(arguments.level.clone())
+    {
+        demand_level(level, region, facts).map_err(refused)?;
     }
     let levels: Vec<ServiceLevel> = match written.phases.iter().all(|p| p.level.is_some()) {
         true => vec![ServiceLevel::Premium],
         false if arguments.level.is_empty() => {
             let by_quota = |level: &ServiceLevel| facts.catalog.level(*level).throughput.is_some();
-            ServiceLevel::ALL.into_iter().filter(by_quota).collect()
+            facts.levels_of(&region.name).into_iter().filter(by_quota).collect()
         }
         false => arguments.level.clone(),
     };
@@ -105,7 +112,7 @@ fn scheduled(
                 stored_gib: arguments.capacity.unwrap_or(0),
                 throughput: arguments.throughput,
                 cool_down_s: arguments.cool_down,
-                region: region.clone(),
+                region: region.name.clone(),
                 hours_per_month: arguments.hours,
             };
             let result = plan(&schedule, facts);
@@ -131,11 +138,30 @@ fn scheduled(
 }
 
 /// The region, or where prices are taken from without one.
-fn region(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> String {
+fn region<'a>(
+    arguments: &SizeArguments,
+    facts: &'a Facts,
+    assumptions: &mut Vec<String>,
+) -> Result<&'a Region, NeedError> {
     if arguments.region.is_none() {
         assumptions.push(format!("prices of {REGION}, for no --region was given"));
     }
-    arguments.region.as_deref().unwrap_or(REGION).to_ascii_lowercase()
+    let name = arguments.region.as_deref().unwrap_or(REGION);
+    let unknown = || NeedError::UnknownRegion { name: name.to_owned() };
+    let region = facts.regions.find(name).ok_or_else(unknown)?;
+    for feature in &arguments.require {
+        demand(*feature, region, &facts.regions)?;
+    }
+    if region.features.is_none() {
+        assumptions.push(format!(
+            "the vendor's list of features does not have {}: only regular volumes of the levels \
+             with a price are considered",
+            region.display_name
+        ));
+    } else if !region.has(Feature::LargeVolumes) {
+        assumptions.push(format!("{} has no large volumes", region.display_name));
+    }
+    Ok(region)
 }
 
 type Page = fn(&Sheet, &Path) -> Result<(), Failure>;
@@ -161,11 +187,14 @@ fn page_of(path: &Path) -> Result<Page, Failure> {
 /// What the arguments ask for, and what is assumed where they say nothing.
 pub(crate) fn need(
     arguments: &SizeArguments,
+    facts: &Facts,
     assumptions: &mut Vec<String>,
 ) -> Result<Need, Failure> {
-    let region = region(arguments, assumptions);
+    let refused = |error| said(error, arguments.protocol, facts);
+    let region = region(arguments, facts, assumptions).map_err(refused)?;
     assumptions.push(format!(
-        "list prices, pay as you go, for {} hours a month; hosts run all of them",
+        "list prices{}, for {} hours a month; hosts run all of them",
+        if arguments.reserved.is_none() { ", pay as you go" } else { "" },
         arguments.hours
     ));
     let parts = match (&arguments.from_run, arguments.part.is_empty()) {
@@ -215,31 +244,38 @@ pub(crate) fn need(
     }
     let mut levels = arguments.level.clone();
     if levels.is_empty() {
-        levels = ServiceLevel::ALL.to_vec();
+        levels = facts.levels_of(&region.name);
+        let lacking = ServiceLevel::ALL.into_iter().filter(|level| !levels.contains(level));
+        let lacking: Vec<&str> = lacking.map(ServiceLevel::name).collect();
+        if !lacking.is_empty() {
+            let name = &region.display_name;
+            assumptions.push(format!("without {}, which {name} lacks", lacking.join(", ")));
+        }
     }
     if parts.len() > PARTS_MAX && levels.len() > 1 {
         assumptions.push(format!(
             "all parts are of one level: levels are mixed of {PARTS_MAX} parts at most"
         ));
     }
-    Ok(Need {
+    let need = Need {
         parts,
         growth_permille: arguments.growth,
         headroom_permille: u64::from(arguments.headroom.permille()),
         response_time_ns: arguments.response_time,
-        region,
+        region: region.name.clone(),
         protocol: arguments.protocol,
         hosts: arguments.clients,
         vm: arguments.vm.clone(),
         levels,
         previews: arguments.previews,
         hours_per_month: arguments.hours,
-        charges: charges(arguments, assumptions),
-    })
+        charges: charges(arguments, facts, assumptions),
+    };
+    Ok(need.with_snapshots(arguments.snapshots))
 }
 
 /// What is paid by use, and what is taken for granted of it.
-fn charges(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Charges {
+fn charges(arguments: &SizeArguments, facts: &Facts, assumptions: &mut Vec<String>) -> Charges {
     let of = |share: Percent| u64::from(share.permille());
     let charges = Charges {
         mean_permille: of(arguments.mean),
@@ -247,6 +283,9 @@ fn charges(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Charges 
         cool_permille: of(arguments.cool),
         cool_moved_permille: arguments.cool_moved,
         backup_gib: arguments.backup.unwrap_or(0),
+        snapshot_permille: 0,
+        replication: replication(arguments, facts, assumptions),
+        reserved: arguments.reserved,
     };
     if charges.crossing_permille > 0 && arguments.mean == Percent::ALL {
         let words = "the whole throughput is moved at all hours, which makes traffic through a \
@@ -259,6 +298,37 @@ fn charges(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Charges 
         assumptions.push(words.to_owned());
     }
     charges
+}
+
+/// The replica, and what is assumed about it.
+fn replication(
+    arguments: &SizeArguments,
+    facts: &Facts,
+    assumptions: &mut Vec<String>,
+) -> Option<Replication> {
+    let to = arguments.replicate_to.as_ref()?;
+    let daily_change_permille = arguments.daily_change.unwrap_or_else(|| {
+        let week = facts.avs.limit(AvsLimit::DatastoreHeadroom);
+        let day = (week * PERMILLE / 100).div_ceil(DAYS_PER_WEEK);
+        assumptions.push(format!(
+            "{} of the data changes in a day and is replicated: the vendor's rule of {week} % for \
+             a week of snapshots (--daily-change)",
+            units::percent(day)
+        ));
+        day
+    });
+    if arguments.replica_level.is_none() {
+        let words = "the replica's pools have the size and the level of the pools that they \
+                     replicate (--replica-level); a Flexible one has the baseline throughput";
+        assumptions.push(words.to_owned());
+    }
+    Some(Replication {
+        // Regions that are not known are refused with all the others.
+        to: facts.regions.find(to).map_or(to, |region| &region.name).clone(),
+        interval: arguments.replicate_every,
+        daily_change_permille,
+        level: arguments.replica_level,
+    })
 }
 
 /// What is wanted without `--part`.
@@ -289,7 +359,10 @@ fn only_part(arguments: &SizeArguments, assumptions: &mut Vec<String>) -> Part {
 /// What is wrong with the need, with what there is instead.
 fn said(error: NeedError, protocol: Protocol, facts: &Facts) -> Failure {
     let there_is = match &error {
-        NeedError::UnknownRegion { name } => Some(unknown(name, &facts.prices.regions())),
+        NeedError::UnknownRegion { name } => Some(match facts.regions.meant(name) {
+            Some(region) => format!("did you mean `{}`?", region.name),
+            None => format!("there are {}", facts.prices.regions().join(", ")),
+        }),
         NeedError::UnknownVm { name } => {
             let kinds = host_kind::all(protocol, facts);
             let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();

@@ -169,14 +169,65 @@ fn a_page_is_written_by_its_ending() {
 }
 
 #[test]
+fn what_is_added_to_the_cost_is_a_line_in_text_json_and_page() {
+    let place = Place::new();
+    let page = place.path().join("sizing.html");
+    let page_name = page.to_str().expect("a path");
+    let needed = [
+        "size",
+        "--capacity",
+        "150TiB",
+        "--region",
+        "West Europe",
+        "--level",
+        "premium",
+        "--snapshots",
+        "20%",
+        "--replicate-to",
+        "North Europe",
+        "--reserved",
+        "1y",
+        "--report",
+        page_name,
+    ];
+    let text = place.ok(&needed);
+    let json = place.ok(&[&needed[..], &["--json"]].concat());
+    let page = std::fs::read_to_string(&page).expect("read the page");
+    for line in ["reserved capacity: $", "snapshots: $", "replication: $", "replica capacity: $"] {
+        assert!(text.contains(&format!("  - {line}")), "{line}: {text}");
+        assert!(page.contains(line), "{line}");
+        let item = line.split(':').next().expect("a name");
+        assert!(json.contains(&format!("\"item\": \"{item}\"")), "{item}");
+    }
+    assert!(json.contains("\"region\": \"westeurope\""), "{json}");
+    assert!(json.contains("\"reserved\": \"1y\""), "{json}");
+    assert!(text.contains("2.9 % of the data changes in a day"), "{text}");
+}
+
+#[test]
 fn wrong_input_is_refused_with_what_is_allowed() {
     let place = Place::new();
-    let cases: [(&[&str], &str); 23] = [
+    let cases: [(&[&str], &str); 28] = [
         (&["--throughput", "-5MiB/s"], "a throughput such as `950MiB/s`"),
         (&["--throughput", "950"], "a throughput with its unit"),
         (&["--capacity", "-4TiB"], "a size such as"),
         (&["--iops", "-1"], "a rate"),
         (&["--capacity", "4TiB", "--region", "eastuss"], "did you mean `eastus`?"),
+        (&["--capacity", "4TiB", "--region", "West Eurpe"], "did you mean `westeurope`?"),
+        (
+            &["--capacity", "4TiB", "--region", "New Zealand North", "--level", "flexible"],
+            "New Zealand North has no Flexible service level; the nearest regions that have it are \
+             australiaeast, ",
+        ),
+        (
+            &["--capacity", "4TiB", "--region", "israelcentral", "--require", "large-volumes"],
+            "Israel Central has no large volumes; the nearest regions that have it are ",
+        ),
+        (
+            &["--capacity", "4TiB", "--replicate-to", "westeurope"],
+            "volumes in East US cannot be replicated to West Europe; they can be replicated to ",
+        ),
+        (&["--capacity", "4TiB", "--daily-change", "3%"], "--replicate-to"),
         (&["--capacity", "4TiB", "--vm", "D33s_v3"], "did you mean `Standard_D32s_v3`?"),
         (&["--capacity", "4TiB", "--vm", "F8"], "there are Standard_"),
         (&["--capacity", "4TiB", "--vm", "AV36"], "are for --protocol datastores"),

@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 
 use cloud::figure::Access;
+use cloud::price::ReservationTerm;
 use cloud::reason::{Reason, RowRef};
 use cloud::row::Status;
+use cloud::service_level::ServiceLevel;
 use serde::Serialize;
 use sizing::design::{Design, Pool, Resource, Use, Volumes};
 use sizing::need::{Demand, Need, Part};
@@ -88,6 +90,17 @@ struct NeedJson<'a> {
     cool_fraction: f64,
     cool_moved_fraction: f64,
     backup_gib: u64,
+    snapshot_fraction: f64,
+    replication: Option<ReplicationJson<'a>>,
+    reserved: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ReplicationJson<'a> {
+    to: &'a str,
+    interval: &'static str,
+    daily_change_fraction: f64,
+    level: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -145,6 +158,14 @@ fn need_json(need: &Need) -> NeedJson<'_> {
         cool_fraction: fraction(need.charges.cool_permille),
         cool_moved_fraction: fraction(need.charges.cool_moved_permille),
         backup_gib: need.charges.backup_gib,
+        snapshot_fraction: fraction(need.charges.snapshot_permille),
+        replication: need.charges.replication.as_ref().map(|one| ReplicationJson {
+            to: &one.to,
+            interval: one.interval.name(),
+            daily_change_fraction: fraction(one.daily_change_permille),
+            level: one.level.map(ServiceLevel::name),
+        }),
+        reserved: need.charges.reserved.map(ReservationTerm::name),
     }
 }
 
@@ -162,6 +183,7 @@ struct DesignJson<'a> {
     month_usd: f64,
     costs: Vec<CostJson>,
     not_in_cost: &'a [String],
+    cost_notes: &'a [String],
     sized_by: &'static str,
     binding: Option<&'static str>,
     spare_fraction: f64,
@@ -271,6 +293,7 @@ fn design(design: &Design) -> DesignJson<'_> {
             })
             .collect(),
         not_in_cost: &design.cost.unknown,
+        cost_notes: &design.cost.notes,
         sized_by: design.decides.name(),
         binding: design.binding().map(|one| one.resource.name()),
         spare_fraction: fraction(design.spare_permille()),

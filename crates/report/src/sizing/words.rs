@@ -184,10 +184,11 @@ fn hosts(hosts: &Hosts) -> String {
 /// A design in points.
 pub(super) fn facts(need: &Need, design: &Design) -> Vec<String> {
     let mut points = Vec::new();
-    let items = design.cost.items.iter().map(|(item, amount)| format!("{} {amount}", item.name()));
-    let items: Vec<String> = items.collect();
-    points.push(format!("{} a month: {}", design.cost.month(), items.join(", ")));
+    points.push(format!("{} a month", design.cost.month()));
+    let items = design.cost.items.iter();
+    points.extend(items.map(|(item, amount)| format!("{}: {amount} a month", item.name())));
     points.extend(design.cost.unknown.iter().map(|what| format!("not in it: {what}")));
+    points.extend(design.cost.notes.iter().cloned());
     points.extend(design.hosts.as_ref().map(hosts));
     if let Some(response) = &design.response {
         let headroom = match need.response_time_ns {

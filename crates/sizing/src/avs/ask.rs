@@ -82,7 +82,7 @@ pub struct Facts<'a> {
     /// What connections, hosts, endpoints and volumes were found to give.
     pub parameters: &'a Parameters,
     /// List prices of the region; `None` where it is not known or not asked for.
-    pub prices: Option<&'a StoragePrices>,
+    pub prices: Option<StoragePrices<'a>>,
 }
 
 /// Why there is nothing to size.

@@ -72,7 +72,9 @@ pub(crate) fn assumptions(
         Some(prices) => say(format!(
             "Prices are those of the list in {} ({}), without reservation or discount, for months \
              of {} hours.",
-            prices.region, prices.origin.date, HOURS_PER_MONTH
+            prices.region(),
+            prices.levels.origin.date,
+            HOURS_PER_MONTH
         )),
         None => say("Without a region there are no prices.".to_owned()),
     }

@@ -82,18 +82,18 @@ pub fn pool(
 /// Adds the price, where there is one.
 fn price(pool: &mut Pool, facts: &Facts<'_>) {
     let Some(prices) = facts.prices else { return };
-    let each = prices.capacity(pool.level);
+    let Some(each) = prices.capacity(pool.level) else { return };
     let mut month = each.times(pool.size_gib).times(HOURS_PER_MONTH);
     let mut text = format!(
         "{} GiB x {} per GiB and hour x {HOURS_PER_MONTH} h",
         thousands(pool.size_gib),
         each.exact()
     );
-    let mut rows = vec![prices.row()];
-    if facts.catalog.level(pool.level).throughput.is_none() {
+    let mut rows = vec![prices.row(pool.level)];
+    if let (None, Some(flexible)) = (facts.catalog.level(pool.level).throughput, prices.flexible) {
         let baseline = facts.catalog.limit(LimitName::FlexibleThroughputBaseline);
         let bought = (pool.throughput.get() - baseline).div_ceil(KIBI);
-        let each = prices.flexible_throughput;
+        let each = flexible.throughput;
         month = month + each.times(bought).times(HOURS_PER_MONTH);
         text.push_str(&format!(
             " + {} MiB/s above the baseline x {} per MiB/s and hour x {HOURS_PER_MONTH} h",

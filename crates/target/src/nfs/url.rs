@@ -38,8 +38,9 @@ impl Policy {
     }
 }
 
-/// Calls outstanding on a connection at most, when the URL does not say. It is what the Azure
-/// service takes in progress on one.
+/// Calls outstanding on a connection at most, when the URL does not say. Our choice: no more than a
+/// service of ours has in progress on one (`outstanding_per_connection_max` in
+/// `data/service_levels.toml`; a test of `cli` compares the two).
 pub const SLOTS: u32 = 128;
 /// Most connections of a process to an export.
 pub const CONNECTIONS_MAX: u32 = 1024;

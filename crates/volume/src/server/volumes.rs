@@ -1,5 +1,7 @@
 //! The volumes of the server: what the account says is what clients see.
 
+use cloud::row::LimitName;
+use cloud::service_level::VolumeKind;
 use files::{Options, Unstable};
 use units::Bytes;
 
@@ -10,14 +12,8 @@ use crate::model::Volume;
 /// Most bytes of one READ or WRITE: what most servers offer and Linux asks for.
 pub(super) const TRANSFER_BYTES: u32 = 1 << 20;
 
-/// The service's largest file (`resource-limits` of its documentation, June 2025).
-const FILE_SIZE_MAX: Bytes = Bytes::gib(16 << 10);
-
 /// What a directory entry's link count can hold in every client.
 const LINKS_MAX: u32 = 32_000;
-
-/// The number of inodes that regular volumes may have at most, by the same document.
-const INODES_MAX: u64 = 2_147_483_632;
 
 /// Everybody may use the root directory: whoever measures seldom is the superuser.
 const ROOT: (u32, u32, u32) = (0, 0, 0o777);
@@ -112,13 +108,17 @@ impl Server {
     }
 
     fn options_of(&self, now_ns: u64, volume: &Volume) -> Options {
+        let catalog = self.service.catalog();
         Options {
             fsid: fsid_of(&volume.name),
             instance: self.options.epoch_ns + now_ns,
             quota: volume.quota,
             memory_max: self.options.memory,
-            inodes_max: INODES_MAX,
-            file_size_max: FILE_SIZE_MAX,
+            inodes_max: catalog.limit(match volume.kind {
+                VolumeKind::Regular => LimitName::RegularVolumeInodesMax,
+                VolumeKind::Large | VolumeKind::Breakthrough => LimitName::LargeVolumeInodesMax,
+            }),
+            file_size_max: Bytes::gib(catalog.limit(LimitName::FileSizeMax)),
             links_max: LINKS_MAX,
             unstable: Unstable::Kept,
             transfer_max: TRANSFER_BYTES,
