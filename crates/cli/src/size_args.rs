@@ -6,7 +6,7 @@ use clap::Args;
 use cloud::figure::Access;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
-use sizing::need::{Demand, Part, Protocol};
+use sizing::need::{Demand, POOLS_MAX, Part, Protocol};
 use units::{Bytes, OpsPerSec, ParseError, Percent, parse_duration, unknown};
 
 use crate::record_args::StoreArguments;
@@ -125,7 +125,7 @@ pub(crate) struct SizeArguments {
         value_name = "PHASE,...",
         value_parser = crate::schedule_args::parse,
         conflicts_with_all = ["iops", "part", "clients", "vm", "growth", "headroom", "peered",
-                              "previews", "top", "response_time", "transfer_size", "mean", "cool",
+                              "previews", "pools", "top", "response_time", "transfer_size", "mean", "cool",
                               "cool_moved", "backup"],
         help_heading = NEED
     )]
@@ -180,6 +180,12 @@ pub(crate) struct SizeArguments {
     /// Use what is in preview too: breakthrough volumes.
     #[arg(long, help_heading = DECIDED)]
     pub(crate) previews: bool,
+
+    /// The most Flexible pools: each has some throughput that is not paid for, so several pools
+    /// can be cheaper than one, and are more to manage.
+    #[arg(long, value_name = "COUNT", default_value_t = POOLS_MAX, help_heading = DECIDED,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) pools: u64,
 
     /// Hours of a month for which everything runs and is paid.
     #[arg(long, value_name = "COUNT", default_value_t = 730, help_heading = PRICE,

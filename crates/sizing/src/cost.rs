@@ -1,12 +1,13 @@
 //! What a design costs in a month, by list prices, exact in millionths of a dollar.
 
 use cloud::price::{StoragePrices, Usd};
-use cloud::reason::{Reason, RowRef};
+use cloud::reason::RowRef;
 use cloud::row::LimitName;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use units::{percent, thousands};
 
+use crate::claim::Claim;
 use crate::design::Pool;
 use crate::facts::Facts;
 use crate::hosts::Hosts;
@@ -60,8 +61,8 @@ pub struct Cost {
     pub items: Vec<(Item, Usd)>,
     /// What is not in it because no price is known, in words.
     pub unknown: Vec<String>,
-    /// The arithmetic.
-    pub reasons: Vec<Reason>,
+    /// The arithmetic on published list prices.
+    pub reasons: Vec<Claim>,
 }
 
 impl Cost {
@@ -77,7 +78,7 @@ impl Cost {
 
     fn add(&mut self, item: Item, amount: Usd, text: String, rows: Vec<RowRef>) {
         self.items.push((item, amount));
-        self.reasons.push(Reason::from_rows(text, rows));
+        self.reasons.push(Claim::derived(text, rows));
     }
 }
 

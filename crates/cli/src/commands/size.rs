@@ -194,17 +194,25 @@ pub(crate) fn need(
             .to_owned(),
     );
     assumptions.push(
-        "what volumes, hosts and connections can do is that of published figures, by the model of \
-         `predict`"
+        "what one volume and one host can do is that of the newest published figure for it; \
+         connections, endpoints and other loads follow by the model of `predict`"
             .to_owned(),
     );
-    let by_processors = "what a host can do grows with its processors";
+    if levels_allowed(arguments).contains(&ServiceLevel::Flexible) {
+        assumptions.push(format!(
+            "at most {} Flexible pools share the load of a part (--pools), and the volumes of a \
+             part are of one level",
+            arguments.pools
+        ));
+    }
+    let by_processors = "what a host can do grows with its processors: extrapolated wherever it \
+                         has fewer or more than the hosts that figures were published of";
     match arguments.protocol {
         Protocol::Nfs3 | Protocol::Nfs41 => assumptions.push(by_processors.to_owned()),
         Protocol::Smb => {
             assumptions.push(by_processors.to_owned());
-            let words = "volumes and hosts do over SMB what they do over NFS, as the vendor's \
-                         scale-out tests found";
+            let words = "volumes do over SMB what they do over NFS, as the vendor's scale-out tests \
+                         found; one host does no more than was published of one SMB host";
             assumptions.push(words.to_owned());
         }
         Protocol::Datastores => {
@@ -213,10 +221,7 @@ pub(crate) fn need(
             assumptions.push(words.to_owned());
         }
     }
-    let mut levels = arguments.level.clone();
-    if levels.is_empty() {
-        levels = ServiceLevel::ALL.to_vec();
-    }
+    let levels = levels_allowed(arguments);
     if parts.len() > PARTS_MAX && levels.len() > 1 {
         assumptions.push(format!(
             "all parts are of one level: levels are mixed of {PARTS_MAX} parts at most"
@@ -235,7 +240,16 @@ pub(crate) fn need(
         previews: arguments.previews,
         hours_per_month: arguments.hours,
         charges: charges(arguments, assumptions),
+        pools_max: arguments.pools,
     })
+}
+
+/// The levels that the user allows: all of them unless some are named.
+fn levels_allowed(arguments: &SizeArguments) -> Vec<ServiceLevel> {
+    match arguments.level.is_empty() {
+        true => ServiceLevel::ALL.to_vec(),
+        false => arguments.level.clone(),
+    }
 }
 
 /// What is paid by use, and what is taken for granted of it.
