@@ -125,8 +125,8 @@ pub(crate) struct SizeArguments {
         value_name = "PHASE,...",
         value_parser = crate::schedule_args::parse,
         conflicts_with_all = ["iops", "part", "clients", "vm", "growth", "headroom", "peered",
-                              "previews", "pools", "top", "response_time", "transfer_size", "mean", "cool",
-                              "cool_moved", "backup"],
+                              "previews", "pools", "top", "response_time", "transfer_size",
+                              "mean", "cool", "cool_moved", "backup"],
         help_heading = NEED
     )]
     pub(crate) schedule: Option<WrittenSchedule>,

@@ -10,6 +10,8 @@
 
 use cloud::catalog::Catalog;
 use cloud::row::LimitName;
+use cloud::service_level::{QosType, ServiceLevel};
+use cloud::throughput::KibPerSec;
 
 use crate::storage::Choice;
 
@@ -50,7 +52,7 @@ pub(crate) struct PoolOf {
 }
 
 /// The limits that an arrangement keeps, of one choice.
-struct Rules {
+struct Rules<'a> {
     /// The smallest quota of a volume in GiB.
     quota_least: u64,
     /// Throughput of one volume in MiB/s with manual QoS.
@@ -59,18 +61,18 @@ struct Rules {
     pool: (u64, u64),
     /// Pools have a multiple of it, in GiB.
     step: u64,
-    /// With manual QoS, the most throughput of a pool for each step of its size, in KiB/s.
-    rate_kib: Option<u64>,
+    /// With manual QoS, what says how much throughput a pool of a size may have.
+    by_size: Option<(&'a Catalog, ServiceLevel)>,
     /// With a level whose throughput is bought separately, what a pool has for free, in MiB/s.
     free_mib: Option<u64>,
     volumes_per_pool: u64,
 }
 
-impl Rules {
-    fn of(choice: &Choice, catalog: &Catalog) -> Rules {
+impl Rules<'_> {
+    fn of<'a>(choice: &Choice, catalog: &'a Catalog) -> Rules<'a> {
         let limit = |name| catalog.limit(name);
         let step = limit(LimitName::PoolSizeStep).max(1);
-        let is_manual = choice.qos == cloud::service_level::QosType::Manual;
+        let is_manual = choice.qos == QosType::Manual;
         let (least, most) = catalog.assignable(choice.level, choice.kind);
         let is_bought = catalog.level(choice.level).throughput.is_none();
         let free = limit(LimitName::FlexibleThroughputBaseline) / MIB;
@@ -82,9 +84,7 @@ impl Rules {
             ),
             pool: (limit(LimitName::PoolSizeMin), limit(LimitName::PoolSizeMax)),
             step,
-            rate_kib: is_manual.then(|| {
-                catalog.pool_rate(choice.level).kib_per_sec_per_gib().saturating_mul(step)
-            }),
+            by_size: is_manual.then_some((catalog, choice.level)),
             free_mib: is_bought.then_some(free),
             volumes_per_pool: limit(LimitName::VolumesPerPoolMax),
         }
@@ -92,13 +92,18 @@ impl Rules {
 
     /// The most throughput of a pool of a size, in MiB/s.
     fn most_mib(&self, size_gib: u64) -> u64 {
-        let rate = self.rate_kib.unwrap_or(0);
-        (size_gib / self.step).saturating_mul(rate) / MIB
+        let most = |(catalog, level): (&Catalog, ServiceLevel)| {
+            catalog.pool_throughput(level, size_gib).most().get() / MIB
+        };
+        self.by_size.map_or(0, most)
     }
 
-    /// Steps of size that give a throughput.
-    fn steps_for(&self, mib: u64) -> u64 {
-        self.rate_kib.map_or(0, |rate| mib.saturating_mul(MIB).div_ceil(rate.max(1)))
+    /// The least size that gives a throughput, in GiB.
+    fn gib_for(&self, mib: u64) -> u64 {
+        let least = |(catalog, level): (&Catalog, ServiceLevel)| {
+            catalog.least_size_gib(level, KibPerSec::new(mib.saturating_mul(MIB)))
+        };
+        self.by_size.map_or(0, least)
     }
 }
 
@@ -138,8 +143,9 @@ pub(crate) fn arrange(
                 quota += u128::from(share.quota_gib) * 1000 / u128::from(share.count.max(1));
                 mib += u128::from(share.assigned_mib) * 1000 / u128::from(share.count.max(1));
             }
-            let rate = u128::from(rules.rate_kib.unwrap_or(1).max(1));
-            let by_rate = if rules.rate_kib.is_some() { mib * u128::from(MIB) / rate } else { 0 };
+            // A thousand times the throughput needs a thousand times the size.
+            let by_rate = rules.gib_for(u64::try_from(mib).unwrap_or(u64::MAX));
+            let by_rate = u128::from(by_rate / rules.step);
             let thousandths = (quota / u128::from(rules.step)).max(by_rate);
             let thousandths = u64::try_from(thousandths).unwrap_or(u64::MAX);
             let volumes = in_pool(pool).count() as u64;
@@ -182,15 +188,15 @@ pub(crate) fn arrange(
 
 /// The least size of all pools together, in steps: what holds the quotas and gives the throughput
 /// if sizes and throughput could be divided at will.
-fn least_steps(parts: &[Share], rules: &Rules) -> u64 {
+fn least_steps(parts: &[Share], rules: &Rules<'_>) -> u64 {
     let quota: u64 = parts.iter().map(|share| share.quota_gib).sum();
     let mib: u64 = parts.iter().map(|share| share.assigned_mib).sum();
-    quota.div_ceil(rules.step).max(rules.steps_for(mib))
+    quota.div_ceil(rules.step).max(rules.gib_for(mib).div_ceil(rules.step))
 }
 
 /// Shares quotas and throughput out to the volumes; `false` where pools of these sizes have too
 /// little of either.
-fn fills(slots: &mut [Slot], parts: &[Share], sizes: &[u64], rules: &Rules) -> bool {
+fn fills(slots: &mut [Slot], parts: &[Share], sizes: &[u64], rules: &Rules<'_>) -> bool {
     // The part with the fewest volumes has the least choice of pools and comes first.
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|part| parts[*part].count);
@@ -219,7 +225,7 @@ fn fills(slots: &mut [Slot], parts: &[Share], sizes: &[u64], rules: &Rules) -> b
             return false;
         }
     }
-    if rules.rate_kib.is_none() {
+    if rules.by_size.is_none() {
         return true;
     }
     let (least, most) = rules.assigned;

@@ -205,14 +205,14 @@ pub(crate) fn need(
             arguments.pools
         ));
     }
-    let by_processors = "what a host can do grows with its processors: extrapolated wherever it \
+    let by_processors = "what a host can do grows with its processors: extrapolated where it \
                          has fewer or more than the hosts that figures were published of";
     match arguments.protocol {
         Protocol::Nfs3 | Protocol::Nfs41 => assumptions.push(by_processors.to_owned()),
         Protocol::Smb => {
             assumptions.push(by_processors.to_owned());
-            let words = "volumes do over SMB what they do over NFS, as the vendor's scale-out tests \
-                         found; one host does no more than was published of one SMB host";
+            let words = "volumes do over SMB what they do over NFS, as the vendor's scale-out \
+                         tests found; one host does no more than was published of one SMB host";
             assumptions.push(words.to_owned());
         }
         Protocol::Datastores => {
