@@ -8,7 +8,7 @@ use cloud::price::{ReplicationInterval, ReservationTerm};
 use cloud::region::Feature;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
-use sizing::need::{Demand, Part, Protocol};
+use sizing::need::{Demand, POOLS_MAX, Part, Protocol};
 use units::{Bytes, OpsPerSec, ParseError, Percent, parse_duration, unknown};
 
 use crate::record_args::StoreArguments;
@@ -127,9 +127,9 @@ pub(crate) struct SizeArguments {
         value_name = "PHASE,...",
         value_parser = crate::schedule_args::parse,
         conflicts_with_all = ["iops", "part", "clients", "vm", "growth", "headroom", "peered",
-                              "previews", "top", "response_time", "transfer_size", "mean", "cool",
-                              "cool_moved", "backup", "snapshots", "replicate_to", "reserved",
-                              "require"],
+                               "previews", "pools", "top", "response_time", "transfer_size",
+                               "mean", "cool", "cool_moved", "backup", "snapshots",
+                               "replicate_to", "reserved", "require"],
         help_heading = NEED
     )]
     pub(crate) schedule: Option<WrittenSchedule>,
@@ -191,6 +191,12 @@ pub(crate) struct SizeArguments {
     /// Use what is in preview too: breakthrough volumes.
     #[arg(long, help_heading = DECIDED)]
     pub(crate) previews: bool,
+
+    /// The most Flexible pools: each has some throughput that is not paid for, so several pools
+    /// can be cheaper than one, and are more to manage.
+    #[arg(long, value_name = "COUNT", default_value_t = POOLS_MAX, help_heading = DECIDED,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) pools: u64,
 
     /// Hours of a month for which everything runs and is paid.
     #[arg(long, value_name = "COUNT", default_value_t = 730, help_heading = PRICE,

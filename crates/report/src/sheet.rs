@@ -1,7 +1,7 @@
 //! A page of sections alone, without a record: what `size` and other conclusions from facts are
 //! shown as. One [`Sheet`] gives the words for a terminal, Markdown and an HTML page.
 
-use cloud::reason::Reason;
+use cloud::reason::{Reason, RowRef};
 use minijinja::{Environment, Value, context};
 
 use crate::chart::echarts::Charts;
@@ -73,17 +73,20 @@ impl Sheet {
 
 /// Reasons as a list: the arithmetic, and behind it the rows of `data/` with source and date.
 pub fn reasons(reasons: &[Reason]) -> Block {
-    let point = |reason: &Reason| {
-        let rows = reason.rows.iter().map(|row| {
-            format!("`{}` {} ({}, {})", row.file, row.row, plain(&row.source), row.date)
-        });
-        let rows: Vec<String> = rows.collect();
-        match rows.is_empty() {
-            true => reason.text.clone(),
-            false => format!("{} [{}]", reason.text, rows.join("; ")),
-        }
-    };
+    let point = |reason: &Reason| with_rows(&reason.text, &reason.rows);
     Block::List(reasons.iter().map(point).collect())
+}
+
+/// A line of arithmetic with the rows of `data/` that it uses.
+pub(crate) fn with_rows(text: &str, rows: &[RowRef]) -> String {
+    let named = rows
+        .iter()
+        .map(|row| format!("`{}` {} ({}, {})", row.file, row.row, plain(&row.source), row.date));
+    let named: Vec<String> = named.collect();
+    match named.is_empty() {
+        true => text.to_owned(),
+        false => format!("{text} [{}]", named.join("; ")),
+    }
 }
 
 /// A source may have a backtick, which in a block would begin code.
@@ -93,7 +96,6 @@ fn plain(source: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cloud::reason::RowRef;
     use cloud::row::Status;
 
     use super::*;

@@ -1,8 +1,8 @@
 //! What a need asks of hosts of one kind: how many, with how many connections, and what forbids
 //! fewer.
 //!
-//! What a host receives is not metered, so reads are bounded by what processors and connections
-//! were measured to do, and not by egress; what it sends is.
+//! What a host receives is not metered, so reads are bounded by what hosts and connections can do
+//! by published figures, and not by egress; what it sends is.
 
 use cloud::avs::AvsLimit;
 use cloud::client::SettingName;
@@ -13,11 +13,13 @@ use cloud::throughput::KibPerSec;
 use units::thousands;
 
 use crate::capability::Abilities;
+use crate::claim::ClaimKind;
 use crate::design::{Resource, Use};
 use crate::facts::Facts;
 use crate::host_kind::HostKind;
 use crate::hosts::Hosts;
 use crate::need::{Demand, Need, PERMILLE, Part, Protocol, bought};
+use crate::published;
 use crate::shortfall::{Constraint, Shortfall};
 use crate::storage::Storage;
 
@@ -35,8 +37,12 @@ pub(crate) struct Asked<'a> {
     writes_bought: KibPerSec,
     pub(crate) writes: KibPerSec,
     by_egress: u64,
-    by_measured: u64,
-    /// Shares of one host unit, connection and endpoint that the need takes.
+    by_capability: u64,
+    /// What the capability of a host rests on.
+    pub(crate) host_basis: ClaimKind,
+    /// The figures that decide it.
+    pub(crate) host_rows: Vec<RowRef>,
+    /// Shares of one host, connection and endpoint that the need takes.
     host_share: f64,
     connection_share: f64,
     endpoint_share: f64,
@@ -63,12 +69,13 @@ impl<'a> Asked<'a> {
         let used = PERMILLE.saturating_sub(spare).max(1) as f64 / PERMILLE as f64;
         let writes = need.writes();
         let writes_bought = bought(writes, spare);
-        let host_share = abilities.share(|ability| ability.host.value);
+        let host_share = abilities.share(|ability| ability.host(kind.vcpu).kib_s);
         let connection_share = abilities.share(|ability| ability.connection.value);
         let endpoint_share =
             abilities.share(|a| a.endpoint.as_ref().map_or(f64::INFINITY, |e| e.value));
         let endpoints = endpoints(storage, endpoint_share, facts);
-        let by_measured = (host_share / used / kind.measured as f64).ceil() as u64;
+        let by_capability = (host_share / used).ceil() as u64;
+        let host_basis = abilities.kind(|ability| ability.host(kind.vcpu).kind);
         Asked {
             facts,
             kind,
@@ -78,7 +85,9 @@ impl<'a> Asked<'a> {
             writes_bought,
             writes,
             by_egress: kind.egress_kib_s().map_or(1, |each| writes_bought.get().div_ceil(each)),
-            by_measured: by_measured.max(1),
+            by_capability: by_capability.max(1),
+            host_basis: host_basis.unwrap_or(ClaimKind::Derived),
+            host_rows: abilities.rows(|ability| ability.host(kind.vcpu)),
             host_share,
             connection_share,
             endpoint_share,
@@ -192,7 +201,7 @@ impl<'a> Asked<'a> {
         let by_connections = self.by_load.div_ceil(most.saturating_mul(self.paths).max(1));
         let slots = self.slots_each(most).map(|each| each.saturating_mul(self.paths).max(1));
         let by_slots = slots.map_or(1, |slots| self.least_requests.div_ceil(slots));
-        let least = self.by_egress.max(self.by_measured).max(by_connections).max(by_slots);
+        let least = self.by_egress.max(self.by_capability).max(by_connections).max(by_slots);
         let count = given.unwrap_or(least.max(self.kind.fewest));
         if let Some(most) = self.kind.most.filter(|most| count > *most) {
             return Err(self.few(
@@ -237,20 +246,26 @@ impl<'a> Asked<'a> {
             let (wanted, rows) = (self.writes_bought.get(), vec![self.kind.row.clone()]);
             return Err(self.few(Constraint::Egress, text, wanted, sent.get(), rows));
         }
-        if given < self.by_measured {
+        if given < self.by_capability {
             let text = match self.protocol {
                 Protocol::Datastores => format!(
                     "{given} {name}, where published figures ask for {} hosts",
-                    self.by_measured
+                    self.by_capability
                 ),
                 _ => format!(
                     "{given} {name} with {} processors each, where published figures ask for {} of \
-                     them",
-                    self.kind.vcpu, self.by_measured
+                     them{}",
+                    self.kind.vcpu,
+                    self.by_capability,
+                    match published::extrapolation_words(self.kind.vcpu, self.facts) {
+                        Some(words) => format!(" ({words})"),
+                        None => String::new(),
+                    }
                 ),
             };
             let rows = vec![self.kind.row.clone()];
-            return Err(self.few(Constraint::Hosts, text, self.by_measured, given, rows));
+            let lack = self.few(Constraint::Hosts, text, self.by_capability, given, rows);
+            return Err(Shortfall { kind: self.host_basis, ..lack });
         }
         if given < self.kind.fewest {
             let text = format!("{given} {name}; a cluster has at least {}", self.kind.fewest);
@@ -301,7 +316,8 @@ impl<'a> Asked<'a> {
         most: u64,
         rows: Vec<RowRef>,
     ) -> Shortfall {
-        Shortfall { constraint, tried: self.tried.clone(), text, wanted, most, rows }
+        let (kind, tried) = (constraint.kind(), self.tried.clone());
+        Shortfall { constraint, kind, tried, text, wanted, most, rows }
     }
 
     /// What an endpoint lets be outstanding, and whether volumes can lie on so many endpoints.
@@ -339,31 +355,48 @@ impl<'a> Asked<'a> {
         self.least_requests
     }
 
-    /// How much of everything is used. Of what was measured, `limit` is what is expected.
+    /// How much of everything is used. Of capabilities `limit` is the one by which the number of
+    /// hosts was chosen.
     pub(crate) fn uses(&self, hosts: &Hosts, requests: Option<u64>) -> Vec<Use> {
         let wanted = self.wanted.get();
         // So much load takes `share` of one thing, so `count` of them do `wanted x count / share`.
-        let measured = |resource, share: f64, count: f64| Use {
+        let able = |resource, kind, share: f64, count: f64| Use {
             resource,
+            kind,
             used: wanted,
             limit: if share > 0.0 { (wanted as f64 * count / share) as u64 } else { u64::MAX },
         };
         let all = hosts.connections_total() as f64;
-        let units = u64::from(hosts.count).saturating_mul(self.kind.measured) as f64;
+        let count = u64::from(hosts.count);
+        // More hosts than any figure was published of are taken to add up all the same.
+        let together = match count {
+            1 => ClaimKind::Published,
+            few if few <= published::most_published(self.facts).1 => ClaimKind::Derived,
+            _ => ClaimKind::Extrapolated,
+        };
+        let by_host = self.host_basis.max(together);
+        let by_flow = ClaimKind::Derived.max(together);
         let mut uses = vec![
-            measured(Resource::HostCapability, self.host_share, units),
-            measured(Resource::Flows, self.connection_share, all),
+            able(Resource::HostCapability, by_host, self.host_share, count as f64),
+            able(Resource::Flows, by_flow, self.connection_share, all),
         ];
         if self.endpoint_share > 0.0 {
+            // Every published figure is of one endpoint.
+            let kind = match hosts.endpoints {
+                1 => ClaimKind::Derived,
+                _ => ClaimKind::Extrapolated,
+            };
             let endpoints = hosts.endpoints as f64;
-            uses.push(measured(Resource::Endpoints, self.endpoint_share, endpoints));
+            uses.push(able(Resource::Endpoints, kind, self.endpoint_share, endpoints));
         }
         if let Some(each) = self.kind.egress_kib_s().filter(|_| self.writes.get() > 0) {
-            let limit = u64::from(hosts.count).saturating_mul(each);
-            uses.push(Use { resource: Resource::Egress, used: self.writes.get(), limit });
+            let (resource, kind) = (Resource::Egress, ClaimKind::DocumentedLimit);
+            let limit = count.saturating_mul(each);
+            uses.push(Use { resource, kind, used: self.writes.get(), limit });
         }
         if let Some((used, limit)) = requests.zip(hosts.slots) {
-            uses.push(Use { resource: Resource::Slots, used, limit });
+            let kind = ClaimKind::DocumentedLimit;
+            uses.push(Use { resource: Resource::Slots, kind, used, limit });
         }
         uses
     }
@@ -428,6 +461,7 @@ mod tests {
             previews: false,
             hours_per_month: 730,
             charges: Charges::default(),
+            pools_max: crate::need::POOLS_MAX,
         };
         let choice = Choice {
             level: ServiceLevel::Premium,
@@ -437,7 +471,7 @@ mod tests {
             pools: 1,
             spare_permille: 0,
         };
-        let abilities = Abilities::of(&need, choice.kind, &facts.parameters);
+        let abilities = Abilities::of(&need, choice.kind, facts);
         let storage = storage::build(&need, &choice, &abilities, &facts.catalog).unwrap();
         let mut asked = Asked::of(&need, &storage, kind, 0, &abilities, facts);
         assert_eq!((asked.endpoints, asked.paths), (1, 1));
@@ -451,7 +485,7 @@ mod tests {
         let kind = host_kind::named("D4s_v3", Protocol::Nfs3, &facts).unwrap();
         let spare = |host: f64, connection: f64, requests: Option<u64>, expected: bool| {
             let mut asked = asked(&facts, &kind, Protocol::Nfs3);
-            asked.host_share = host * kind.measured as f64;
+            asked.host_share = host;
             asked.connection_share = connection;
             let hosts = asked.hosts(1, 1);
             assert_eq!(hosts.slots, Some(128));

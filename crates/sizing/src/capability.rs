@@ -1,31 +1,37 @@
-//! What volumes, endpoints, connections and processors were measured to do with a demand, as the
-//! model of `predict` has it from published figures; as against the limits that are bought.
+//! What volumes, endpoints, connections and hosts can do with a demand, by published figures; as
+//! opposed to the limits that are bought.
 //!
-//! A limit says what the service lets through, a capability what it was seen to reach: a regular
-//! volume may be given 4,500 MiB/s and was seen to write between 1,500 and 2,500.
+//! A limit is what the service lets through, a capability what was seen: a regular volume may be
+//! given 4,500 MiB/s and was seen to read 3,600. Volumes and hosts follow the newest figure for
+//! them ([`crate::published`]), connections and endpoints the model of `predict`.
 
-use cloud::reason::Reason;
+use std::cell::RefCell;
+
+use cloud::reason::{Reason, RowRef};
 use cloud::service_level::VolumeKind;
 use predict::topology::{HostGroup, Load, Topology, VolumeGroup, Workload};
 use predict::{Group, Interval, Parameters, ResourceKind, curve};
 
+use crate::claim::{Claim, ClaimKind};
+use crate::facts::Facts;
 use crate::need::{Demand, Need, Part, Protocol};
+use crate::published::{self, Capability, Contradiction};
 
 /// Bytes in a KiB.
 const KIB: f64 = 1024.0;
 
-/// What one of each was measured to do with a demand, in KiB/s.
+/// What one of each can do with a demand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ability {
     /// One volume.
-    pub volume: Interval,
-    /// One endpoint of regular volumes; `None` for volumes with endpoints of their own.
+    pub volume: Capability,
+    /// One endpoint of regular volumes, in KiB/s; `None` for volumes with their own endpoints.
     pub endpoint: Option<Interval>,
-    /// One connection.
+    /// One connection, in KiB/s.
     pub connection: Interval,
-    /// One processor of a host, or one whole host of Azure VMware Solution.
-    pub host: Interval,
-    /// The figures that these come from.
+    /// One host, by its number of processors; of Azure VMware Solution any host, as 0 processors.
+    pub hosts: Vec<(u64, Capability)>,
+    /// What the model's numbers come from.
     pub reasons: Vec<Reason>,
 }
 
@@ -36,22 +42,114 @@ impl Ability {
         demand: &Demand,
         kind: VolumeKind,
         attached: Protocol,
-        parameters: &Parameters,
+        facts: &Facts,
+    ) -> Option<Ability> {
+        Ability::with(demand, kind, &Models::new(attached, &facts.parameters), facts)
+    }
+
+    fn with(
+        demand: &Demand,
+        kind: VolumeKind,
+        models: &Models<'_>,
+        facts: &Facts,
     ) -> Option<Ability> {
         if demand.throughput.get() == 0 {
             return None;
         }
-        let host = host_group(attached, 1, 1, 1);
+        let own = models.of(demand, kind)?;
+        let by_model = |kib_s| Capability::of_model(kib_s, ClaimKind::Derived);
+        let attached = models.attached;
+        let model = |demand: &Demand, kind| Some(models.of(demand, kind)?.volume);
+        let by_figure = |demand: &Demand, kind| published::volume(demand, kind, facts, &model);
+        let group = match kind {
+            VolumeKind::Regular => Group::Regular,
+            VolumeKind::Large | VolumeKind::Breakthrough => Group::Large,
+        };
+        let (volume, hosts, groups) = match attached {
+            Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => {
+                let processor = |demand: &Demand| Some(models.of(demand, kind)?.host);
+                let one_volume =
+                    |demand: &Demand| Some(by_figure(demand, VolumeKind::Regular)?.least_kib_s());
+                let is_smb = attached == Protocol::Smb;
+                let mut counts: Vec<u64> = facts.vms.iter().map(|vm| vm.vcpu.max(1)).collect();
+                counts.sort_unstable();
+                counts.dedup();
+                let host = |count: u64| {
+                    let found =
+                        published::host(demand, count, is_smb, facts, &processor, &one_volume);
+                    let or = || by_model(own.host * count as f64);
+                    (count, found.unwrap_or_else(or))
+                };
+                let hosts = counts.into_iter().map(host).collect();
+                let volume = by_figure(demand, kind).unwrap_or_else(|| by_model(own.volume));
+                (volume, hosts, [group, Group::LinuxFlow, Group::LinuxHost])
+            }
+            Protocol::Datastores => {
+                let hosts = vec![(0, by_model(own.host))];
+                (by_model(own.volume), hosts, [group, Group::EsxiFlow, Group::EsxiHost])
+            }
+        };
+        Some(Ability {
+            volume,
+            endpoint: own.endpoint,
+            connection: own.connection,
+            hosts,
+            reasons: groups.iter().filter_map(|g| facts.parameters.reason(*g).cloned()).collect(),
+        })
+    }
+
+    /// What one host of so many processors can do; of Azure VMware Solution any host.
+    pub fn host(&self, processors: u64) -> &Capability {
+        let found = self.hosts.iter().find(|(count, _)| *count == processors);
+        &found.or(self.hosts.first()).expect("there are hosts").1
+    }
+}
+
+/// What the model says of one of each, in KiB/s.
+#[derive(Clone, Copy, Debug)]
+struct OfModel {
+    volume: f64,
+    endpoint: Option<Interval>,
+    connection: Interval,
+    /// One processor, or one whole host of Azure VMware Solution.
+    host: f64,
+}
+
+/// The model's answers, each asked for once.
+struct Models<'a> {
+    attached: Protocol,
+    parameters: &'a Parameters,
+    known: RefCell<Vec<(Demand, VolumeKind, OfModel)>>,
+}
+
+impl Models<'_> {
+    fn new(attached: Protocol, parameters: &Parameters) -> Models<'_> {
+        Models { attached, parameters, known: RefCell::default() }
+    }
+
+    fn of(&self, demand: &Demand, kind: VolumeKind) -> Option<OfModel> {
+        // Capabilities do not depend on how much is wanted.
+        let demand = Demand { throughput: cloud::throughput::KibPerSec::new(1), ..*demand };
+        let same = |one: &&(Demand, VolumeKind, OfModel)| one.0 == demand && one.1 == kind;
+        if let Some((_, _, found)) = self.known.borrow().iter().find(same) {
+            return Some(*found);
+        }
+        let found = self.asked(&demand, kind)?;
+        self.known.borrow_mut().push((demand, kind, found));
+        Some(found)
+    }
+
+    fn asked(&self, demand: &Demand, kind: VolumeKind) -> Option<OfModel> {
         let topology = Topology {
             name: "one of each".to_owned(),
             floor: None,
             burst_s: 0.0,
-            hosts: vec![host],
+            hosts: vec![host_group(self.attached, 1, 1, 1)],
             endpoints: Vec::new(),
             volumes: vec![VolumeGroup::of("volume", 1, kind)],
             workloads: vec![workload(demand, vec![0], Load::Closed { outstanding: 1 })],
         };
-        let curve = curve(&topology, parameters).ok()?;
+        let curve = curve(&topology, self.parameters).ok()?;
         let least = |kinds: &[ResourceKind], each: bool| {
             let mut of_kind = curve.bounds.iter().filter(|b| kinds.contains(&b.resource.kind));
             of_kind.next().map(|bound| {
@@ -61,24 +159,14 @@ impl Ability {
         };
         let unbounded = Interval::exactly(f64::INFINITY);
         use ResourceKind::{VolumeRandom, VolumeReads, VolumeWrites};
-        let volume = least(&[VolumeRandom, VolumeReads, VolumeWrites], false);
         let endpoints = [ResourceKind::EndpointOps, ResourceKind::EndpointThroughput];
-        let group = match kind {
-            VolumeKind::Regular => Group::Regular,
-            VolumeKind::Large | VolumeKind::Breakthrough => Group::Large,
-        };
-        let groups = match attached {
-            Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => {
-                [group, Group::LinuxFlow, Group::LinuxHost]
-            }
-            Protocol::Datastores => [group, Group::EsxiFlow, Group::EsxiHost],
-        };
-        Some(Ability {
-            volume: volume.unwrap_or(unbounded),
+        let volume = least(&[VolumeRandom, VolumeReads, VolumeWrites], false);
+        let host = least(&[ResourceKind::HostProcessing], true);
+        Some(OfModel {
+            volume: volume.unwrap_or(unbounded).value,
             endpoint: least(&endpoints, true),
             connection: least(&[ResourceKind::Flow], true).unwrap_or(unbounded),
-            host: least(&[ResourceKind::HostProcessing], true).unwrap_or(unbounded),
-            reasons: groups.iter().filter_map(|g| parameters.reason(*g).cloned()).collect(),
+            host: host.unwrap_or(unbounded).value,
         })
     }
 }
@@ -116,11 +204,11 @@ pub struct Abilities {
 }
 
 impl Abilities {
-    /// Asks the model once for each demand.
-    pub fn of(need: &Need, kind: VolumeKind, parameters: &Parameters) -> Abilities {
-        let of_demand = |demand: &Demand| {
-            Some((*demand, Ability::of(demand, kind, need.protocol, parameters)?))
-        };
+    /// What figures say of each demand.
+    pub fn of(need: &Need, kind: VolumeKind, facts: &Facts) -> Abilities {
+        let models = Models::new(need.protocol, &facts.parameters);
+        let of_demand =
+            |demand: &Demand| Some((*demand, Ability::with(demand, kind, &models, facts)?));
         let of_part = |part: &Part| part.demands.iter().filter_map(of_demand).collect();
         Abilities { parts: need.parts.iter().map(of_part).collect() }
     }
@@ -142,21 +230,73 @@ impl Abilities {
     /// The demand of a part that needs the largest share of a volume, with what is known of it.
     pub fn hardest(&self, place: usize) -> Option<&(Demand, Ability)> {
         let share = |(demand, ability): &&(Demand, Ability)| {
-            demand.throughput.get() as f64 / ability.volume.value
+            demand.throughput.get() as f64 / ability.volume.kib_s
         };
         self.parts.get(place)?.iter().max_by(|a, b| share(a).total_cmp(&share(b)))
     }
 
-    /// The figures behind all of it.
-    pub fn reasons(&self) -> Vec<Reason> {
-        let mut reasons: Vec<Reason> = Vec::new();
-        for (_, ability) in self.parts.iter().flatten() {
-            for reason in &ability.reasons {
-                if !reasons.contains(reason) {
-                    reasons.push(reason.clone());
+    /// The weakest evidence of what `one` picks, over all demands.
+    pub fn kind(&self, one: impl Fn(&Ability) -> ClaimKind) -> Option<ClaimKind> {
+        self.parts.iter().flatten().map(|(_, ability)| one(ability)).max()
+    }
+
+    /// The figures that decide what `one` picks, over all demands.
+    pub(crate) fn rows(&self, one: impl Fn(&Ability) -> &Capability) -> Vec<RowRef> {
+        let mut rows: Vec<RowRef> = Vec::new();
+        for row in self.parts.iter().flatten().flat_map(|(_, ability)| &one(ability).by) {
+            if !rows.contains(row) {
+                rows.push(row.clone());
+            }
+        }
+        rows
+    }
+
+    /// Whether by some figure the volumes that there are do less than is wanted.
+    ///
+    /// * `volumes` - how many each part has
+    pub fn is_contradicted(&self, volumes: &[u64]) -> bool {
+        self.parts.iter().zip(volumes).any(|(part, count)| {
+            part.iter().any(|(demand, ability)| {
+                let least = ability.volume.least_kib_s() * *count as f64;
+                demand.throughput.get() as f64 > least
+            })
+        })
+    }
+
+    /// The contradictions that would change how many volumes each part needs, or by which the
+    /// volumes that it has are too few; with whether the latter is so.
+    ///
+    /// * `volumes` - how many each part has
+    pub fn contradicted(&self, volumes: &[u64]) -> Vec<(Contradiction, bool)> {
+        let mut all: Vec<(Contradiction, bool)> = Vec::new();
+        for (place, part) in self.parts.iter().enumerate() {
+            let count = volumes.get(place).copied().unwrap_or(1).max(1);
+            for (demand, ability) in part {
+                let share = demand.throughput.get() as f64 / ability.volume.kib_s;
+                for one in &ability.volume.contradictions {
+                    let other = share / one.factor();
+                    let is_short = other.ceil() as u64 > count;
+                    let matters = is_short || other.ceil() < share.ceil();
+                    if matters && !all.iter().any(|(seen, _)| seen == one) {
+                        all.push((one.clone(), is_short));
+                    }
                 }
             }
         }
-        reasons
+        all
+    }
+
+    /// The figures behind what is taken from the model.
+    pub fn reasons(&self) -> Vec<Claim> {
+        let mut claims: Vec<Claim> = Vec::new();
+        for (_, ability) in self.parts.iter().flatten() {
+            for reason in &ability.reasons {
+                let claim = Claim::derived(reason.text.clone(), reason.rows.clone());
+                if !claims.contains(&claim) {
+                    claims.push(claim);
+                }
+            }
+        }
+        claims
     }
 }

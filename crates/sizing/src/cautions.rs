@@ -5,10 +5,10 @@
 //! service says how much a whole region can do.
 
 use cloud::figure::{Figure, Value};
-use cloud::reason::Reason;
 use cloud::row::LimitName;
 use units::{Bytes, part_of, thousands};
 
+use crate::claim::{Claim, ClaimKind};
 use crate::design::Design;
 use crate::facts::Facts;
 use crate::need::Need;
@@ -20,14 +20,14 @@ const KIB_PER_MIB: u64 = 1024;
 
 /// The cautions of designs for `need`, of which `cheapest` is the first; none where it is within
 /// what was published and what a subscription may have.
-pub(crate) fn of(need: &Need, cheapest: &Design, facts: &Facts) -> Vec<Reason> {
+pub(crate) fn of(need: &Need, cheapest: &Design, facts: &Facts) -> Vec<Claim> {
     [beyond_published(need, cheapest, facts), beyond_region(cheapest, facts)]
         .into_iter()
         .flatten()
         .collect()
 }
 
-fn beyond_published(need: &Need, cheapest: &Design, facts: &Facts) -> Option<Reason> {
+fn beyond_published(need: &Need, cheapest: &Design, facts: &Facts) -> Option<Claim> {
     let rate = |figure: &&Figure| bytes_per_s(figure).unwrap_or(0.0);
     let most = facts.figures.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
     let (required, published) = (need.throughput().get() as f64 * KIB, bytes_per_s(most)?);
@@ -53,18 +53,19 @@ fn beyond_published(need: &Need, cheapest: &Design, facts: &Facts) -> Option<Rea
         ));
     }
     text.push_str(". Ask the vendor before you rely on them.");
-    Some(Reason::from_rows(text, [most.row_ref()]))
+    Some(Claim::new(ClaimKind::Extrapolated, text, [most.row_ref()]))
 }
 
-fn beyond_region(cheapest: &Design, facts: &Facts) -> Option<Reason> {
+fn beyond_region(cheapest: &Design, facts: &Facts) -> Option<Claim> {
     let (pools, region) = (cheapest.pool_gib(), facts.catalog.limit(LimitName::RegionCapacityMax));
     (pools > region).then(|| {
-        Reason::asked(format!(
+        let text = format!(
             "The cheapest design's pools of {} exceed what a subscription may have in a region by \
              default, {}: request a higher capacity quota first.",
             Bytes::gib(pools),
             Bytes::gib(region)
-        ))
+        );
+        Claim::documented(text, [facts.catalog.limit_row(LimitName::RegionCapacityMax)])
     })
 }
 

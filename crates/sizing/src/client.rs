@@ -3,10 +3,11 @@
 
 use cloud::client::SettingName;
 use cloud::figure::Access;
-use cloud::reason::{Reason, RowRef};
+use cloud::reason::RowRef;
 use cloud::row::LimitName;
 use cloud::throughput::KibPerSec;
 
+use crate::claim::Claim;
 use crate::facts::Facts;
 use crate::hosts::Hosts;
 use crate::need::{Demand, Need, Protocol};
@@ -31,7 +32,7 @@ pub struct Settings {
     /// Commands to be run afterwards.
     pub after: Vec<String>,
     /// What they rest on.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<Claim>,
 }
 
 impl Settings {
@@ -41,7 +42,7 @@ impl Settings {
     }
 
     fn because(&mut self, text: String, rows: impl IntoIterator<Item = RowRef>) {
-        self.reasons.push(Reason::from_rows(text, rows));
+        self.reasons.push(Claim::documented(text, rows));
     }
 }
 
@@ -88,8 +89,9 @@ fn datastores(settings: &mut Settings) {
          --cluster CLUSTER --name DATASTORE --volume-id VOLUME"
             .to_owned(),
     );
-    settings.reasons.push(Reason::asked(
+    settings.reasons.push(Claim::documented(
         "each host makes one connection to each datastore, and its options are not to be chosen",
+        [],
     ));
 }
 
@@ -157,7 +159,8 @@ fn windows(
         units::Nanos(ns as f64),
         window as f64 / (1u64 << 20) as f64
     );
-    settings.because(text, facts.clients.setting_row(SettingName::TcpBufferMaxWanted));
+    let rows = facts.clients.setting_row(SettingName::TcpBufferMaxWanted);
+    settings.reasons.push(Claim::derived(text, rows));
 }
 
 /// Read-ahead, where something is read in order.

@@ -1,13 +1,14 @@
 //! What a design costs in a month, by list prices, exact in millionths of a dollar.
 
 use cloud::price::{Reservation, ReservationTerm, StoragePrices, Usd};
-use cloud::reason::{Reason, RowRef};
+use cloud::reason::RowRef;
 use cloud::row::LimitName;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use units::{Bytes, percent, thousands};
 
 use crate::avs::HOURS_PER_MONTH;
+use crate::claim::Claim;
 use crate::design::Pool;
 use crate::facts::Facts;
 use crate::hosts::Hosts;
@@ -78,8 +79,8 @@ pub struct Cost {
     /// What a reader of the sum must know: prices that are not verified, reservations that do not
     /// apply.
     pub notes: Vec<String>,
-    /// The arithmetic.
-    pub reasons: Vec<Reason>,
+    /// The arithmetic on published list prices.
+    pub reasons: Vec<Claim>,
 }
 
 impl Cost {
@@ -95,7 +96,7 @@ impl Cost {
 
     fn add(&mut self, item: Item, amount: Usd, text: String, rows: Vec<RowRef>) {
         self.items.push((item, amount));
-        self.reasons.push(Reason::from_rows(text, rows));
+        self.reasons.push(Claim::derived(text, rows));
     }
 }
 

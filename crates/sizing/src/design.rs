@@ -1,14 +1,15 @@
 //! A design: what is bought, how it is set, what it costs, and why.
 
-use cloud::reason::Reason;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 
+use crate::claim::{Claim, ClaimKind};
 use crate::client::Settings;
 use crate::cost::Cost;
 use crate::hosts::Hosts;
-use crate::need::PERMILLE;
+use crate::need::{PERMILLE, Part};
 use crate::response::Response;
+use crate::storage;
 
 /// Volumes that are alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,20 +59,22 @@ impl Pool {
 pub enum Resource {
     /// The volumes' throughput limits.
     VolumeLimits,
-    /// What volumes were measured to do.
+    /// What volumes can do by published figures.
     VolumeCapability,
     /// The volumes' quotas.
     Capacity,
     /// What hosts can send, which is writes.
     Egress,
-    /// What hosts were measured to do.
+    /// What hosts can do by published figures.
     HostCapability,
-    /// What connections were measured to carry, each being a network flow.
+    /// What connections can carry by published figures, each being a network flow.
     Flows,
     /// Requests outstanding on connections.
     Slots,
-    /// What the addresses of regular volumes were measured to give.
+    /// What the addresses of regular volumes give by published figures.
     Endpoints,
+    /// The capacity of all pools that a subscription may have in a region by default.
+    RegionalQuota,
 }
 
 impl Resource {
@@ -79,19 +82,20 @@ impl Resource {
     pub const fn name(self) -> &'static str {
         match self {
             Resource::VolumeLimits => "throughput limits of the volumes",
-            Resource::VolumeCapability => "measured capability of the volumes",
-            Resource::HostCapability => "measured capability of the hosts",
+            Resource::VolumeCapability => "capability of the volumes",
+            Resource::HostCapability => "capability of the hosts",
             Resource::Capacity => "quotas",
             Resource::Egress => "VM egress",
             Resource::Flows => "network flows",
             Resource::Slots => "slots",
             Resource::Endpoints => "endpoints",
+            Resource::RegionalQuota => "regional capacity quota",
         }
     }
 
-    /// Whether spare of it shortens queues; spare capacity does not.
+    /// Whether spare of it shortens queues; spare capacity and quota do not.
     pub const fn is_rate(self) -> bool {
-        !matches!(self, Resource::Capacity)
+        !matches!(self, Resource::Capacity | Resource::RegionalQuota)
     }
 }
 
@@ -100,6 +104,8 @@ impl Resource {
 pub struct Use {
     /// Of what.
     pub resource: Resource,
+    /// What the limit rests on.
+    pub kind: ClaimKind,
     /// What is used, in the unit of the resource: KiB/s, GiB, or counted.
     pub used: u64,
     /// What there is, in the same unit.
@@ -163,14 +169,14 @@ pub struct Design {
     /// How much of everything is used.
     pub uses: Vec<Use>,
     /// The arithmetic, in order.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<Claim>,
     /// The response time at the wanted throughput, as the model expects it.
     pub response: Option<Response>,
-    /// Whether the published figures lead to less than what is wanted, though not by more than
-    /// they differ among themselves.
-    pub doubtful: bool,
+    /// Whether some published figure says that the volumes do less than is wanted, though the
+    /// newest does not.
+    pub contradicted: bool,
     /// What is to be known besides.
-    pub notes: Vec<String>,
+    pub notes: Vec<Claim>,
     /// What is lost with the next cheaper design, or with a smaller pool.
     pub cheaper: String,
 }
@@ -185,6 +191,13 @@ impl Design {
     /// The share of that resource that is left, in thousandths: what keeps response times short.
     pub fn spare_permille(&self) -> u64 {
         self.binding().map_or(PERMILLE, Use::spare_permille)
+    }
+
+    /// What the response time and the number of hosts rest on: the weakest of what hosts,
+    /// connections, volumes and endpoints can do.
+    pub fn basis(&self) -> ClaimKind {
+        let rates = self.uses.iter().filter(|one| one.resource.is_rate());
+        rates.map(|one| one.kind).fold(ClaimKind::Derived, ClaimKind::max)
     }
 
     /// Levels and types of QoS of its pools, each once.
@@ -207,6 +220,11 @@ impl Design {
             }
         }
         names
+    }
+
+    /// Volumes of each of these parts.
+    pub fn volumes_of(&self, parts: &[Part]) -> Vec<u64> {
+        storage::volumes_of(&self.pools, parts)
     }
 
     /// Volumes of all pools.

@@ -23,7 +23,7 @@ pub(crate) fn marks(design: &Design) -> Marks {
         Some(hosts) if !design.cost.unknown.is_empty() => u64::from(hosts.count) * hosts.vcpu,
         _ => 0,
     };
-    (design.cost.month(), Reverse(spare), design.things(), unpriced, design.doubtful)
+    (design.cost.month(), Reverse(spare), design.things(), unpriced, design.contradicted)
 }
 
 /// Which comes first where nothing else tells designs apart: by kind of volume, then by level, and
@@ -82,7 +82,7 @@ impl Kept for Unbeaten {
     }
 }
 
-/// The cheapest design of each level and kind of volume; doubtful ones only where there is no
+/// The cheapest design of each level and kind of volume; contradicted ones only where there is no
 /// other.
 #[derive(Default)]
 pub(crate) struct CheapestOfEach(Vec<(Marks, usize, (ServiceLevel, VolumeKind))>);
@@ -90,7 +90,7 @@ pub(crate) struct CheapestOfEach(Vec<(Marks, usize, (ServiceLevel, VolumeKind))>
 impl Kept for CheapestOfEach {
     fn order(&self, designs: &[&Design]) -> Vec<usize> {
         let mut places = cheapest_first(designs);
-        places.sort_by_key(|place| designs[*place].doubtful);
+        places.sort_by_key(|place| designs[*place].contradicted);
         places
     }
 

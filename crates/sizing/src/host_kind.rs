@@ -15,9 +15,6 @@ pub struct HostKind {
     pub name: String,
     /// Processors of each.
     pub vcpu: u64,
-    /// How many it has of what was measured of hosts: its processors, or 1 where whole hosts were
-    /// measured.
-    pub measured: u64,
     /// What each sends at most, in 10^6 bit/s; `None` where no limit is known.
     pub egress_mbit_s: Option<u64>,
     /// Fewest hosts that are used together.
@@ -38,7 +35,6 @@ impl HostKind {
         HostKind {
             name: vm.name.clone(),
             vcpu: vm.vcpu,
-            measured: vm.vcpu.max(1),
             egress_mbit_s: Some(vm.egress_mbit_s),
             fewest: 1,
             most: None,
@@ -50,7 +46,6 @@ impl HostKind {
         HostKind {
             name: host.name.clone(),
             vcpu: host.cores,
-            measured: 1,
             egress_mbit_s: None,
             fewest: facts.avs.limit(AvsLimit::HostsPerClusterMin),
             most: Some(facts.avs.limit(AvsLimit::HostsPerCloudMax)),

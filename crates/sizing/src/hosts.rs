@@ -5,14 +5,15 @@
 //! `outstanding = operations per second x response time`, and the connections must have slots for
 //! their calls.
 
-use cloud::reason::Reason;
 use cloud::throughput::KibPerSec;
 use units::thousands;
 
 use crate::asked::Asked;
+use crate::claim::{Claim, ClaimKind};
 use crate::design::{Pool, Resource, Use};
 use crate::facts::Facts;
 use crate::need::{Demand, Need, Protocol};
+use crate::published;
 use crate::response::{self, Response};
 use crate::shortfall::{Constraint, Shortfall};
 use crate::storage::Storage;
@@ -55,7 +56,7 @@ impl Hosts {
 pub(crate) struct Loaded {
     pub(crate) hosts: Hosts,
     pub(crate) uses: Vec<Use>,
-    pub(crate) reasons: Vec<Reason>,
+    pub(crate) reasons: Vec<Claim>,
     pub(crate) response: Option<Response>,
 }
 
@@ -99,7 +100,7 @@ pub(crate) fn settled(
         hosts.outstanding = Some((response.outstanding / f64::from(hosts.count)).ceil() as u64);
     }
     let uses = asked.uses(&hosts, requests.or(Some(asked.least_requests())));
-    let reasons = reasons(need, &hosts, asked, &uses, response.as_ref());
+    let reasons = reasons(need, &hosts, asked, &uses, response.as_ref(), facts);
     Ok(Loaded { hosts, uses, reasons, response })
 }
 
@@ -218,6 +219,7 @@ pub(crate) fn too_slow(
     );
     Shortfall {
         constraint: Constraint::ResponseTime,
+        kind: Constraint::ResponseTime.kind(),
         tried,
         text,
         // Turned round, for the shorter is the better: what is missing is a rate.
@@ -233,7 +235,8 @@ fn reasons(
     asked: &Asked<'_>,
     uses: &[Use],
     response: Option<&Response>,
-) -> Vec<Reason> {
+    facts: &Facts,
+) -> Vec<Claim> {
     let kind = asked.kind;
     let of = |resource: Resource| uses.iter().find(|one| one.resource == resource);
     let mut reasons = Vec::new();
@@ -247,7 +250,7 @@ fn reasons(
             kind.name,
             KibPerSec::new(one.limit)
         );
-        reasons.push(Reason::from_rows(text, [kind.row.clone()]));
+        reasons.push(Claim::documented(text, [kind.row.clone()]));
     }
     let whole = match hosts.attached {
         Protocol::Datastores => format!("{} hosts", hosts.count),
@@ -255,16 +258,26 @@ fn reasons(
     };
     let connections =
         format!("{} x {} connections x {}", hosts.count, hosts.connections, asked.path_words());
+    let fold = match hosts.attached {
+        Protocol::Datastores => None,
+        _ => published::extrapolation_words(hosts.vcpu, facts),
+    };
     for (resource, what) in [(Resource::HostCapability, whole), (Resource::Flows, connections)] {
         if let Some(one) = of(resource) {
-            reasons.push(Reason::asked(format!(
-                "{what} were measured to do {:.0} by the published figures",
-                KibPerSec::new(one.limit)
-            )));
+            let fold = fold.as_ref().filter(|_| resource == Resource::HostCapability);
+            let fold = fold.map_or(String::new(), |words| format!(", {words}"));
+            let text = format!("{what} can do {:.0}{fold}", KibPerSec::new(one.limit));
+            let rows = match resource {
+                Resource::HostCapability => asked.host_rows.clone(),
+                _ => Vec::new(),
+            };
+            reasons.push(Claim::new(one.kind, text, rows));
         }
     }
     if let (Some(each), Some(response)) = (hosts.outstanding, response) {
-        reasons.push(Reason::asked(outstanding_words(need, response, each)));
+        let kind = of(Resource::HostCapability).map_or(ClaimKind::Derived, |one| one.kind);
+        let text = outstanding_words(need, response, each);
+        reasons.push(Claim::new(kind.max(ClaimKind::Derived), text, []));
     }
     if let (Some(one), Some(each)) = (of(Resource::Slots), asked.slots_each(hosts.connections)) {
         let text = format!(
@@ -274,7 +287,7 @@ fn reasons(
             thousands(one.limit),
             thousands(one.used)
         );
-        reasons.push(Reason::from_rows(text, asked.slot_rows()));
+        reasons.push(Claim::documented(text, asked.slot_rows()));
     }
     reasons
 }

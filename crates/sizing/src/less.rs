@@ -35,8 +35,8 @@ pub(crate) fn lost(design: &Design, cheaper: &Design) -> String {
         (None, Some(_)) => lost.push("a throughput that the model does not reach".to_owned()),
         _ => {}
     }
-    if cheaper.doubtful && !design.doubtful {
-        lost.push("volumes that are in doubt".to_owned());
+    if cheaper.contradicted && !design.contradicted {
+        lost.push("volumes that a published figure contradicts".to_owned());
     }
     let lost =
         if lost.is_empty() { "nothing that is counted here".to_owned() } else { lost.join(", ") };

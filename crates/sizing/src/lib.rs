@@ -7,10 +7,12 @@
 //! hosts for a quota follow by exact whole-number arithmetic, so what is enumerated are level, QoS
 //! type, kind and number of volumes, spare share and size of host.
 
+mod arrange;
 mod asked;
 pub mod avs;
 pub mod capability;
 mod cautions;
+pub mod claim;
 pub mod client;
 pub mod cost;
 pub mod design;
@@ -21,6 +23,7 @@ pub mod hosts;
 pub mod layout;
 mod less;
 pub mod need;
+pub mod published;
 pub mod region_need;
 pub mod response;
 pub mod schedule;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use cloud::figure::Access;
 use cloud::price::{ReplicationInterval, ReservationTerm};
+use cloud::row::LimitName;
 use cloud::service_level::ServiceLevel;
 use cloud::throughput::KibPerSec;
 use units::{Bytes, BytesPerSec, percent};
@@ -20,6 +21,9 @@ const THROUGHPUT_MAX_KIB: u64 = 1 << 50;
 const CAPACITY_MAX_GIB: u64 = 1 << 30;
 /// Hours in the longest month.
 const HOURS_MAX: u32 = 744;
+/// Pools of one level whose pools each have some throughput that is not paid for, unless the user
+/// allows more.
+pub const POOLS_MAX: u64 = 4;
 /// Hosts of one design.
 const HOSTS_MAX: u32 = 10_000;
 
@@ -155,6 +159,8 @@ pub struct Need {
     pub hours_per_month: u32,
     /// What is paid for besides pools and hosts.
     pub charges: Charges,
+    /// The most pools that are bought for the throughput that each of them has without payment.
+    pub pools_max: u64,
 }
 
 /// A replica in another region.
@@ -312,6 +318,11 @@ impl Need {
         if self.hosts.is_some_and(|hosts| !(1..=HOSTS_MAX).contains(&hosts)) {
             let found = self.hosts.unwrap_or_default().to_string();
             return range("the number of clients", found, "from 1 to 10,000");
+        }
+        let pools_most = facts.catalog.limit(LimitName::PoolsPerAccountMax);
+        if !(1..=pools_most).contains(&self.pools_max) {
+            let wanted = format!("from 1 to {pools_most}");
+            return range("the number of pools", self.pools_max.to_string(), &wanted);
         }
         if self.response_time_ns == Some(0) {
             return range("the response time", "0".to_owned(), "a duration above 0");

@@ -2,6 +2,7 @@
 
 use cloud::reason::RowRef;
 
+use crate::claim::ClaimKind;
 use crate::need::PERMILLE;
 
 /// What a design ran against.
@@ -19,7 +20,7 @@ pub enum Constraint {
     Endpoints,
     /// What an address lets be outstanding.
     Outstanding,
-    /// What the hosts were measured to do.
+    /// What the hosts can do.
     Hosts,
     /// How long operations take.
     ResponseTime,
@@ -39,6 +40,20 @@ impl Constraint {
             Constraint::ResponseTime => "response time",
         }
     }
+
+    /// What its number rests on, unless the shortfall knows more.
+    pub const fn kind(self) -> ClaimKind {
+        match self {
+            Constraint::VolumeCount
+            | Constraint::PoolCount
+            | Constraint::Egress
+            | Constraint::Outstanding => ClaimKind::DocumentedLimit,
+            Constraint::Connections
+            | Constraint::Endpoints
+            | Constraint::Hosts
+            | Constraint::ResponseTime => ClaimKind::Derived,
+        }
+    }
 }
 
 /// A constraint that a design does not hold.
@@ -46,6 +61,8 @@ impl Constraint {
 pub struct Shortfall {
     /// Which.
     pub constraint: Constraint,
+    /// What its number rests on.
+    pub kind: ClaimKind,
     /// What was tried: `premium, auto QoS, regular volumes`.
     pub tried: String,
     /// The arithmetic, with what is wanted and what there is.

@@ -1,13 +1,15 @@
 //! Every design for a need, of which those are kept that nothing else beats.
 
 use cloud::avs::AvsLimit;
-use cloud::reason::Reason;
+use cloud::reason::RowRef;
 use cloud::row::LimitName;
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
+use units::{Bytes, thousands};
 
 use crate::capability::Abilities;
 use crate::cautions;
+use crate::claim::{Claim, ClaimKind};
 use crate::client;
 use crate::design::Design;
 use crate::facts::Facts;
@@ -15,8 +17,9 @@ use crate::front;
 use crate::hosts;
 use crate::less;
 use crate::need::{Need, NeedError, Protocol};
+use crate::published::Contradiction;
 use crate::shortfall::{Constraint, Shortfall};
-use crate::space::Space;
+use crate::space::{self, Space};
 
 /// How often a throughput is divided by a thousand to find one that can be met.
 const THOUSANDTHS_MAX: u32 = 3;
@@ -32,7 +35,7 @@ pub enum Verdict {
         of_each: Vec<Design>,
         /// What must be known before any of them, in whole sentences: that they go beyond what was
         /// published, or what a subscription may have.
-        cautions: Vec<Reason>,
+        cautions: Vec<Claim>,
     },
     /// None.
     Infeasible(Infeasible),
@@ -74,9 +77,9 @@ pub fn solve(need: &Need, facts: &Facts) -> Result<Verdict, NeedError> {
     }
     let grown = need.grown();
     for design in kept.iter_mut().chain(&mut of_each) {
-        let abilities = Abilities::of(&grown, design.kind, &facts.parameters);
+        let abilities = space::abilities(&found.known, design.kind);
         design.reasons.extend(abilities.reasons());
-        design.notes = notes(need, design, facts);
+        design.notes = notes(&grown, design, abilities, facts);
         if let Some(hosts) = &design.hosts {
             design.settings = client::settings(&grown, hosts, design.response.as_ref(), facts);
         }
@@ -92,59 +95,100 @@ pub fn solve(need: &Need, facts: &Facts) -> Result<Verdict, NeedError> {
 }
 
 /// What is to be known of a design besides its figures.
-fn notes(need: &Need, design: &Design, facts: &Facts) -> Vec<String> {
+fn notes(need: &Need, design: &Design, abilities: &Abilities, facts: &Facts) -> Vec<Claim> {
     let mut notes = Vec::new();
-    if design.doubtful {
-        notes.push(
-            "in doubt: the published figures lead to less than this of its volumes, though some of \
-             them reach it"
-                .to_owned(),
-        );
+    for (one, is_short) in abilities.contradicted(&design.volumes_of(&need.parts)) {
+        notes.push(contradiction(&one, is_short));
     }
+    notes.extend(region(design, facts));
     match &design.hosts {
         Some(hosts) if design.kind == VolumeKind::Regular && hosts.endpoints > 1 => {
-            notes.push(format!(
+            let text = format!(
                 "the volumes must lie on at least {} endpoints: look at their addresses, for the \
                  service may put several on one",
                 hosts.endpoints
-            ));
+            );
+            notes.push(Claim::new(ClaimKind::Extrapolated, text, []));
         }
         _ => {}
     }
     let flexible = |level| facts.catalog.level(level).throughput.is_none();
     if design.pools.iter().filter(|pool| flexible(pool.level)).count() > 1 {
         let baseline = facts.catalog.limit(LimitName::FlexibleThroughputBaseline);
-        notes.push(format!(
-            "each pool of {} has {} that are not paid for: that is why there are several",
+        let text = format!(
+            "each pool of {} has {} that are not paid for: that is why there are several (at most \
+             {}, --pools)",
             ServiceLevel::Flexible,
-            KibPerSec::new(baseline)
-        ));
+            KibPerSec::new(baseline),
+            need.pools_max
+        );
+        let row = facts.catalog.limit_row(LimitName::FlexibleThroughputBaseline);
+        notes.push(Claim::documented(text, [row]));
     }
     if design.kind == VolumeKind::Breakthrough {
-        notes.push("breakthrough mode is in preview and on dedicated capacity".to_owned());
+        let text = "breakthrough mode is in preview and on dedicated capacity; no figure of it is \
+                    published, so it is taken for as many large volumes as it has endpoints";
+        notes.push(Claim::new(ClaimKind::Extrapolated, text, []));
     }
     if need.protocol == Protocol::Datastores {
         let (count, limit) = (design.volume_count(), |name| facts.avs.limit(name));
         let recommended = limit(AvsLimit::DatastoresRecommended);
         if count < recommended {
-            notes.push(format!(
+            let text = format!(
                 "the vendor recommends at least {recommended} datastores: each is one more \
                  connection of every host, and machines can be spread over them"
-            ));
+            );
+            let row = facts.avs.limit_row(AvsLimit::DatastoresRecommended);
+            notes.push(Claim::documented(text, [row]));
         }
         let without = limit(AvsLimit::DatastoresDefault);
         if count > without {
-            notes.push(format!("more than {without} datastores need a support request"));
+            let text = format!("more than {without} datastores need a support request");
+            let row = facts.avs.limit_row(AvsLimit::DatastoresDefault);
+            notes.push(Claim::documented(text, [row]));
         }
     }
     if need.charges.cool_permille > 0 {
-        notes.push(
-            "operations on data in the cool tier take longer and move less than the model says: it \
-             is of the hot tier"
-                .to_owned(),
-        );
+        let text = "operations on data in the cool tier take longer and move less than the model \
+                    says: it is of the hot tier";
+        notes.push(Claim::new(ClaimKind::Extrapolated, text, []));
     }
     notes
+}
+
+/// What a design has of the capacity that a subscription may have in its region, where that is not
+/// enough.
+fn region(design: &Design, facts: &Facts) -> Option<Claim> {
+    let most = facts.catalog.limit(LimitName::RegionCapacityMax);
+    let needed = design.pool_gib();
+    (needed > most).then(|| {
+        let text = format!(
+            "request a regional capacity quota of at least {} from the vendor: a subscription has \
+             {} by default, less what its other pools in the region use",
+            Bytes::gib(needed),
+            Bytes::gib(most)
+        );
+        Claim::documented(text, [facts.catalog.limit_row(LimitName::RegionCapacityMax)])
+    })
+}
+
+/// Two figures that disagree about one volume, the newest of which decided.
+fn contradiction(one: &Contradiction, is_short: bool) -> Claim {
+    let mib = |kib_s: f64| thousands((kib_s / 1024.0).round() as u64);
+    let of = |row: &RowRef| format!("{} ({})", row.row, row.date);
+    let text = format!(
+        "contradicted: one volume is taken to do what {} says, {} MiB/s; {} says {} MiB/s, by \
+         which {}",
+        of(&one.decides),
+        mib(one.decides_kib_s),
+        of(&one.other),
+        mib(one.other_kib_s),
+        match is_short {
+            true => "these volumes are too few",
+            false => "fewer volumes would do",
+        }
+    );
+    Claim::new(ClaimKind::Published, text, [one.decides.clone(), one.other.clone()])
 }
 
 /// What would be possible instead.

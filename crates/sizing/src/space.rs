@@ -7,12 +7,13 @@
 //! been. What is left begins with the cheapest of all designs, exactly; of the others one may be
 //! missing that gets more spare throughput only by the hosts that the model adds to it.
 
-use cloud::reason::Reason;
+use cloud::row::LimitName;
 use cloud::service_level::{ServiceLevel, VolumeKind};
 use units::{percent, thousands};
 
 use crate::asked::Asked;
 use crate::capability::Abilities;
+use crate::claim::{Claim, ClaimKind};
 use crate::client::Settings;
 use crate::cost;
 use crate::design::{Design, Resource, Use};
@@ -22,6 +23,7 @@ use crate::host_kind::{self, HostKind};
 use crate::hosts::{self, Loaded};
 use crate::layout;
 use crate::need::{Need, Protocol};
+use crate::published;
 use crate::response;
 use crate::shortfall::Shortfall;
 use crate::storage::{self, Choice, Storage};
@@ -34,9 +36,6 @@ const SPARE_STEPS: [u64; 6] = [0, 100, 200, 300, 400, 500];
 const MORE_VOLUMES: [u64; 4] = [0, 1, 2, 3];
 /// As many for datastores, each of which is a further connection of every host.
 const MORE_DATASTORES: [u64; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15];
-
-/// Pools at a level whose pools each have some throughput for nothing.
-const POOLS_WITH_BASELINE: u64 = 4;
 
 /// As many as any load needs.
 const HOSTS_ENOUGH: u64 = 100_000;
@@ -71,13 +70,15 @@ pub(crate) struct Settled {
     pub(crate) of_each: Vec<Design>,
     /// Why others are none.
     pub(crate) shortfalls: Vec<Shortfall>,
+    /// What figures say of the need, by kind of volume.
+    pub(crate) known: Vec<(VolumeKind, Abilities)>,
 }
 
 impl<'a> Space<'a> {
     /// Every design that limits and measured abilities allow.
     pub(crate) fn of(need: &'a Need, facts: &'a Facts) -> Space<'a> {
         let grown = need.grown();
-        let of_kind = |kind| (kind, Abilities::of(&grown, kind, &facts.parameters));
+        let of_kind = |kind| (kind, Abilities::of(&grown, kind, facts));
         let known = kinds_of_volume(need, facts).into_iter().map(of_kind).collect();
         let mut space = Space {
             need,
@@ -93,6 +94,8 @@ impl<'a> Space<'a> {
         for choice in &choices {
             let abilities = abilities(&space.known, choice.kind);
             match storage::build(&space.grown, choice, abilities, &facts.catalog) {
+                // Fewer volumes more come to the same where there are as many pools.
+                Ok(storage) if space.has(&storage) => {}
                 // There are no more pools than volumes, and that is another choice.
                 Ok(storage) if (storage.pools.len() as u64) < choice.pools => {}
                 Ok(storage) => space.add(storage),
@@ -106,6 +109,13 @@ impl<'a> Space<'a> {
             }
         }
         space
+    }
+
+    /// Whether there is a storage with the same pools and the same spare already.
+    fn has(&self, storage: &Storage) -> bool {
+        let spare = storage.choice.spare_permille;
+        let mut all = self.storages.iter();
+        all.any(|one| one.choice.spare_permille == spare && one.pools == storage.pools)
     }
 
     /// Adds a storage with every kind of host.
@@ -195,7 +205,8 @@ impl<'a> Space<'a> {
                     places.into_iter().map(|place| self.candidates[place].design.clone()).collect()
                 };
                 let (front, of_each) = (of(front), of(of_each));
-                return Settled { front, of_each, shortfalls: self.shortfalls };
+                let (shortfalls, known) = (self.shortfalls, self.known);
+                return Settled { front, of_each, shortfalls, known };
             }
         }
     }
@@ -257,19 +268,35 @@ impl<'a> Space<'a> {
         let quotas = storage.pools.iter().map(crate::design::Pool::quota_gib).sum();
         let wanted = grown.throughput().get();
         if wanted > 0 {
-            uses.push(Use { resource: Resource::VolumeLimits, used: wanted, limit: limits });
+            let (resource, kind) = (Resource::VolumeLimits, ClaimKind::DocumentedLimit);
+            uses.push(Use { resource, kind, used: wanted, limit: limits });
         }
-        let able = storage.volumes_of_parts(&grown.parts).into_iter().enumerate();
-        let share = |(place, count): (usize, u64)| {
-            abilities.share_of(place, |ability| ability.volume.value) / count.max(1) as f64
+        let volumes = storage::volumes_of(&storage.pools, &grown.parts);
+        let share = |(place, count): (usize, &u64)| {
+            abilities.share_of(place, |ability| ability.volume.kib_s) / (*count).max(1) as f64
         };
-        let most_used = able.map(share).fold(0.0, f64::max);
+        let most_used = volumes.iter().enumerate().map(share).fold(0.0, f64::max);
         if most_used > 0.0 {
+            // More volumes than any figure was published of are taken to add up all the same.
+            let together = match storage.volume_count() {
+                1 => ClaimKind::Published,
+                few if few <= published::most_published(self.facts).0 => ClaimKind::Derived,
+                _ => ClaimKind::Extrapolated,
+            };
+            let kind = abilities.kind(|ability| ability.volume.kind).unwrap_or(together);
+            let (resource, kind) = (Resource::VolumeCapability, kind.max(together));
             let limit = (wanted as f64 / most_used) as u64;
-            uses.push(Use { resource: Resource::VolumeCapability, used: wanted, limit });
+            uses.push(Use { resource, kind, used: wanted, limit });
         }
         let stored: u64 = grown.parts.iter().map(|part| part.capacity_gib).sum();
-        uses.push(Use { resource: Resource::Capacity, used: stored, limit: quotas });
+        let kind = ClaimKind::DocumentedLimit;
+        uses.push(Use { resource: Resource::Capacity, kind, used: stored, limit: quotas });
+        uses.push(Use {
+            resource: Resource::RegionalQuota,
+            kind,
+            used: storage.pools.iter().map(|pool| pool.size_gib).sum(),
+            limit: self.facts.catalog.limit(LimitName::RegionCapacityMax),
+        });
         // Of the many that are only looked at nobody asks why.
         let mut reasons = Vec::new();
         if response.is_some() || !host_reasons.is_empty() || hosts.is_none() {
@@ -290,14 +317,15 @@ impl<'a> Space<'a> {
             uses,
             reasons,
             response,
-            doubtful: most_used > 1.0,
+            contradicted: abilities.is_contradicted(&volumes),
             notes: Vec::new(),
             cheaper: String::new(),
         }
     }
 }
 
-fn abilities(known: &[(VolumeKind, Abilities)], wanted: VolumeKind) -> &Abilities {
+/// Of these kinds the one that is wanted, which is among them.
+pub(crate) fn abilities(known: &[(VolumeKind, Abilities)], wanted: VolumeKind) -> &Abilities {
     let found = known.iter().find(|(kind, _)| *kind == wanted);
     &found.expect("choices are made of the kinds that are known").1
 }
@@ -330,7 +358,7 @@ fn choices(need: &Need, facts: &Facts) -> Vec<Choice> {
                 // Each pool of such a level has a baseline that is not paid for.
                 let pools_max = match facts.catalog.level(level).throughput {
                     Some(_) => 1,
-                    None => POOLS_WITH_BASELINE,
+                    None => need.pools_max,
                 };
                 for &more_volumes in more {
                     for &spare_permille in &spares {
@@ -373,19 +401,20 @@ fn kinds_of_host(need: &Need, facts: &Facts) -> Vec<HostKind> {
     }
 }
 
-fn growth_reasons(need: &Need, grown: &Need) -> Vec<Reason> {
+fn growth_reasons(need: &Need, grown: &Need) -> Vec<Claim> {
     if need.growth_permille == 0 {
         return Vec::new();
     }
     let (growth, mut said) = (percent(need.growth_permille), Vec::new());
     for (part, after) in need.parts.iter().zip(&grown.parts) {
-        said.push(Reason::asked(format!(
+        let text = format!(
             "{growth} of growth: {} become {}, {} GiB become {} GiB",
             part.throughput(),
             after.throughput(),
             thousands(part.capacity_gib),
             thousands(after.capacity_gib)
-        )));
+        );
+        said.push(Claim::derived(text, []));
     }
     said
 }

@@ -3,19 +3,22 @@
 //! With auto QoS a volume's limit is `quota x KiB/s per GiB` up to a ceiling: the quotas together
 //! are the larger of what is stored and `throughput / KiB/s per GiB`; with manual QoS throughput
 //! is assigned in whole MiB/s, and the pool is the larger of quotas and `throughput / KiB/s per
-//! GiB`; with Flexible it is bought apart. The load is taken to be spread over the volumes of a
-//! part in proportion to their limits.
+//! GiB`; with Flexible it is bought separately. Volumes of unequal sizes are placed in pools by
+//! [`crate::arrange`]. The load is taken to be spread over the volumes of a part in proportion to
+//! their limits.
 
 use cloud::catalog::Catalog;
 use cloud::pool_throughput::PoolThroughput;
-use cloud::reason::{Reason, RowRef};
+use cloud::reason::RowRef;
 use cloud::row::LimitName;
 use cloud::service_level::{QosType, ServiceLevel, VolumeKind};
 use cloud::throughput::KibPerSec;
 use cloud::volume_limit::VolumeSettings;
 use units::{Bytes, percent, thousands};
 
+use crate::arrange::{Placed, PoolOf, Share, arrange};
 use crate::capability::Abilities;
+use crate::claim::Claim;
 use crate::design::{Decides, Pool, Volumes};
 use crate::need::{Need, PERMILLE, Part, bought};
 use crate::shortfall::{Constraint, Shortfall};
@@ -58,7 +61,7 @@ pub struct Storage {
     /// What its size comes from.
     pub decides: Decides,
     /// The arithmetic.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<Claim>,
 }
 
 impl Storage {
@@ -66,15 +69,15 @@ impl Storage {
     pub fn volume_count(&self) -> u64 {
         self.pools.iter().flat_map(|pool| &pool.volumes).map(|v| v.count).sum()
     }
+}
 
-    /// Volumes of each of these parts.
-    pub fn volumes_of_parts(&self, parts: &[Part]) -> Vec<u64> {
-        let of = |part: &Part| {
-            let all = self.pools.iter().flat_map(|pool| &pool.volumes);
-            all.filter(|v| v.part == part.name).map(|v| v.count).sum()
-        };
-        parts.iter().map(of).collect()
-    }
+/// Volumes of each of these parts in these pools.
+pub(crate) fn volumes_of(pools: &[Pool], parts: &[Part]) -> Vec<u64> {
+    let of = |part: &Part| {
+        let all = pools.iter().flat_map(|pool| &pool.volumes);
+        all.filter(|v| v.part == part.name).map(|v| v.count).sum()
+    };
+    parts.iter().map(of).collect()
 }
 
 /// The storage of a choice for a need without growth.
@@ -102,19 +105,21 @@ pub(crate) fn build_for(
     abilities: &Abilities,
     catalog: &Catalog,
 ) -> Result<Storage, Shortfall> {
-    let mut volumes = Vec::new();
+    let mut shares = Vec::new();
     let mut reasons = Vec::new();
     let mut decides = Decides::Minimum;
     for (place, part) in places.iter().map(|place| (*place, &need.parts[*place])) {
-        let able = able(abilities, place, choice);
-        let (part, by) = part_volumes(need, part, choice, able, catalog, &mut reasons)?;
+        // One part has at least as many volumes as there are to be pools.
+        let least_count = if places.len() == 1 { choice.pools } else { 1 };
+        let fewest = (able(abilities, place, choice), least_count);
+        let (share, by) = part_share(need, part, choice, fewest, catalog, &mut reasons)?;
         reasons.extend(capability_reason(abilities, place, choice));
-        volumes.extend(part);
+        shares.push((part, share));
         if by == Decides::Throughput || decides == Decides::Minimum {
             decides = by;
         }
     }
-    let pools = deal(&volumes, choice, catalog)?;
+    let pools = placed(&shares, choice, catalog)?;
     let (quotas, sizes): (u64, u64) =
         pools.iter().fold((0, 0), |(q, s), pool| (q + pool.quota_gib(), s + pool.size_gib));
     let step = catalog.limit(LimitName::PoolSizeStep);
@@ -131,50 +136,48 @@ pub(crate) fn build_for(
     Ok(Storage { choice: *choice, pools, decides, reasons })
 }
 
-/// The fewest volumes that were measured to do what a part wants, at the upper end of what the
-/// figures say: below that there is no doubt that they do not.
+/// The fewest volumes that can do what a part needs, by the capability of one.
 fn able(abilities: &Abilities, place: usize, choice: &Choice) -> u64 {
     let used = (PERMILLE - choice.spare_permille.min(PERMILLE - 1)) as f64 / PERMILLE as f64;
-    (abilities.share_of(place, |ability| ability.volume.high) / used).ceil() as u64
+    (abilities.share_of(place, |ability| ability.volume.kib_s) / used).ceil() as u64
 }
 
-fn capability_reason(abilities: &Abilities, place: usize, choice: &Choice) -> Option<Reason> {
+fn capability_reason(abilities: &Abilities, place: usize, choice: &Choice) -> Option<Claim> {
     let (demand, ability) = abilities.hardest(place)?;
-    let mib = |kib: f64| thousands((kib / 1024.0).round() as u64);
-    let volume = ability.volume;
-    Some(Reason::asked(format!(
-        "what one {} volume was measured to do, by the published figures: {} MiB/s with {} KiB \
-         transfers, {} reads (in nine cases of ten {} to {} MiB/s)",
-        choice.kind.name(),
-        mib(volume.value),
-        demand.transfer_bytes as f64 / 1024.0,
-        percent(demand.read_permille),
-        mib(volume.low),
-        mib(volume.high)
-    )))
+    let volume = &ability.volume;
+    Some(Claim::new(
+        volume.kind,
+        format!(
+            "one {} volume can do {} MiB/s with {} KiB transfers, {} reads{}",
+            choice.kind.name(),
+            thousands((volume.kib_s / 1024.0).round() as u64),
+            demand.transfer_bytes as f64 / 1024.0,
+            percent(demand.read_permille),
+            volume.source_words()
+        ),
+        volume.rows(),
+    ))
 }
 
-/// A volume before it is in a pool: its part, quota and throughput.
-type Single = (String, u64, KibPerSec);
-
-fn part_volumes(
+/// What the volumes of a part need together, and what decides their size.
+fn part_share(
     need: &Need,
     part: &Part,
     choice: &Choice,
-    able: u64,
+    (able, least_count): (u64, u64),
     catalog: &Catalog,
-    reasons: &mut Vec<Reason>,
-) -> Result<(Vec<Single>, Decides), Shortfall> {
+    reasons: &mut Vec<Claim>,
+) -> Result<(Share, Decides), Shortfall> {
     let wanted = part.throughput();
     let buy = bought(wanted, choice.spare_permille);
     if need.parts.len() > 1 {
         let text = format!("{}: {wanted} and {} GiB", part.name, thousands(part.capacity_gib));
-        reasons.push(Reason::asked(text));
+        reasons.push(Claim::derived(text, []));
     }
     if choice.spare_permille > 0 {
         let spare = percent(choice.spare_permille);
         let text = format!("{wanted} / (1 - {spare} spare) = {buy} to be bought");
-        reasons.push(Reason::asked(text));
+        reasons.push(Claim::derived(text, []));
     }
     let (least, most) = catalog.quota_range(choice.kind);
     let by_rate = match choice.qos {
@@ -187,11 +190,12 @@ fn part_volumes(
     };
     let by_ceiling = most_of_one.map_or(1, |most| buy.get().div_ceil(most.max(1)));
     let by_size = part.capacity_gib.max(by_rate).div_ceil(most);
-    let count = by_ceiling.max(by_size).max(able).max(1) + choice.more_volumes;
+    let count = (by_ceiling.max(by_size).max(able).max(1) + choice.more_volumes).max(least_count);
     let max_count = catalog.limit(LimitName::VolumesPerPoolMax);
     if count > max_count {
         return Err(Shortfall {
             constraint: Constraint::VolumeCount,
+            kind: Constraint::VolumeCount.kind(),
             tried: choice.name(),
             text: format!(
                 "{} volumes are needed for {buy:.1} and {} GiB; a subscription has at most {}",
@@ -205,37 +209,27 @@ fn part_volumes(
         });
     }
     let quota = part.capacity_gib.max(by_rate).max(count.saturating_mul(least));
-    let throughputs: Vec<KibPerSec> = match choice.qos {
-        QosType::Auto => Vec::new(),
+    let assigned_mib = match choice.qos {
+        QosType::Auto => 0,
         QosType::Manual => {
             let (least, _) = catalog.assignable(choice.level, choice.kind);
-            let total = buy.get().max(count * least.get()).div_ceil(MIB);
-            shares(total, count).map(|mib| KibPerSec::new(mib * MIB)).collect()
+            buy.get().max(count * least.get()).div_ceil(MIB)
         }
     };
-    // Shares differ by at most 1, so most volumes have the settings of the one before.
-    let mut last: Option<(VolumeSettings, KibPerSec)> = None;
-    let singles = shares(quota, count).enumerate().map(|(place, gib)| {
-        let settings = VolumeSettings {
-            level: choice.level,
-            kind: choice.kind,
-            qos: choice.qos,
-            quota: Bytes::gib(gib),
-            assigned: throughputs.get(place).copied(),
-        };
-        let limit = last.filter(|(before, _)| *before == settings).map(|(_, limit)| limit);
-        let limit = limit.unwrap_or_else(|| planned_throughput(catalog, &settings));
-        last = Some((settings, limit));
-        (part.name.clone(), gib, limit)
-    });
-    let singles: Vec<Single> = singles.collect();
     reasons.extend(part_reasons(part, choice, catalog, buy, count, quota));
     let by = match quota {
         quota if by_rate == quota && by_rate > part.capacity_gib => Decides::Throughput,
         quota if part.capacity_gib == quota => Decides::Capacity,
         _ => Decides::Minimum,
     };
-    Ok((singles, by))
+    // A quota beyond the one that reaches the ceiling adds no throughput.
+    let ceiling = catalog.volume_ceiling(choice.level, choice.qos, choice.kind);
+    let useful = match (choice.qos, ceiling) {
+        (QosType::Auto, Some(ceiling)) => catalog.least_size_gib(choice.level, ceiling),
+        _ => most,
+    };
+    let quota_most_gib = useful.max(quota.div_ceil(count)).min(most);
+    Ok((Share { count, quota_gib: quota, quota_most_gib, assigned_mib }, by))
 }
 
 /// The throughput that a plan counts on: the volume's limit, or where the service states none what
@@ -246,36 +240,27 @@ fn planned_throughput(catalog: &Catalog, settings: &VolumeSettings) -> KibPerSec
     limit.throughput.unwrap_or(limit.granted)
 }
 
-/// `total` in `count` shares that differ by at most 1, the larger ones first.
-fn shares(total: u64, count: u64) -> impl Iterator<Item = u64> {
-    let (each, more) = (total / count, total % count);
-    (0..count).map(move |place| each + u64::from(place < more))
-}
-
 /// Puts volumes into as few pools as can hold them, or as many as are asked for.
-fn deal(volumes: &[Single], choice: &Choice, catalog: &Catalog) -> Result<Vec<Pool>, Shortfall> {
+fn placed(
+    parts: &[(&Part, Share)],
+    choice: &Choice,
+    catalog: &Catalog,
+) -> Result<Vec<Pool>, Shortfall> {
     let most = catalog.limit(LimitName::PoolSizeMax);
     let pools_max = catalog.limit(LimitName::PoolsPerAccountMax);
-    let volumes_max = catalog.limit(LimitName::VolumesPerPoolMax);
-    let mut largest = 0;
-    let volumes_count = volumes.len() as u64;
-    for count in choice.pools.clamp(1, volumes_count.max(1))..=pools_max.min(volumes_count) {
-        let mut pools: Vec<Vec<Single>> = vec![Vec::new(); count as usize];
-        for (place, volume) in volumes.iter().enumerate() {
-            pools[place % count as usize].push(volume.clone());
-        }
-        let pools: Vec<Pool> = pools.iter().map(|of| pool(of, choice, catalog)).collect();
-        largest = pools.iter().map(|pool| pool.size_gib).max().unwrap_or(0);
-        let fits = |pool: &Pool| {
-            pool.size_gib <= most
-                && pool.volumes.iter().map(|v| v.count).sum::<u64>() <= volumes_max
-        };
-        if pools.iter().all(fits) {
-            return Ok(pools);
+    let shares: Vec<Share> = parts.iter().map(|(_, share)| share.clone()).collect();
+    let quotas: u64 = shares.iter().map(|share| share.quota_gib).sum();
+    let volumes: u64 = shares.iter().map(|share| share.count).sum();
+    let least = choice.pools.max(quotas.div_ceil(most)).clamp(1, volumes.max(1));
+    for count in least..=pools_max.min(volumes) {
+        if let Some(found) = arrange(&shares, count, choice, catalog) {
+            return Ok(found.iter().map(|one| pool(one, parts, choice, catalog)).collect());
         }
     }
+    let largest = quotas.div_ceil(pools_max.min(volumes).max(1));
     Err(Shortfall {
         constraint: Constraint::PoolCount,
+        kind: Constraint::PoolCount.kind(),
         tried: choice.name(),
         text: format!(
             "a pool of {} GiB is needed; a pool has at most {} GiB, an account {pools_max} pools",
@@ -291,40 +276,38 @@ fn deal(volumes: &[Single], choice: &Choice, catalog: &Catalog) -> Result<Vec<Po
     })
 }
 
-/// The smallest pool for these volumes.
-fn pool(singles: &[Single], choice: &Choice, catalog: &Catalog) -> Pool {
+/// A pool with its volumes, those that are alike together.
+fn pool(of: &PoolOf, parts: &[(&Part, Share)], choice: &Choice, catalog: &Catalog) -> Pool {
     let mut volumes: Vec<Volumes> = Vec::new();
-    for (part, quota_gib, throughput) in singles {
-        match volumes.last_mut() {
-            Some(last)
-                if last.part == *part
-                    && last.quota_gib == *quota_gib
-                    && last.throughput == *throughput =>
-            {
-                last.count += 1;
-            }
-            _ => volumes.push(Volumes {
-                part: part.clone(),
+    let mut last: Option<Placed> = None;
+    for one in &of.volumes {
+        match volumes.last_mut().filter(|_| last == Some(*one)) {
+            Some(alike) => alike.count += 1,
+            None => volumes.push(Volumes {
+                part: parts[one.part].0.name.clone(),
                 count: 1,
                 kind: choice.kind,
-                quota_gib: *quota_gib,
-                throughput: *throughput,
+                quota_gib: one.quota_gib,
+                throughput: planned_throughput(
+                    catalog,
+                    &VolumeSettings {
+                        level: choice.level,
+                        kind: choice.kind,
+                        qos: choice.qos,
+                        quota: Bytes::gib(one.quota_gib),
+                        assigned: (choice.qos == QosType::Manual)
+                            .then(|| KibPerSec::new(one.assigned_mib * MIB)),
+                    },
+                ),
             }),
         }
+        last = Some(*one);
     }
-    let (level, qos) = (choice.level, choice.qos);
-    let mut pool = Pool { level, qos, size_gib: 0, throughput: KibPerSec::new(0), volumes };
-    let step = catalog.limit(LimitName::PoolSizeStep).max(1);
-    let limits = pool.limits();
-    let by_throughput = match qos {
-        QosType::Auto => 0,
-        QosType::Manual => catalog.least_size_gib(level, limits),
-    };
-    let least = catalog.limit(LimitName::PoolSizeMin);
-    pool.size_gib = pool.quota_gib().max(by_throughput).max(least).div_ceil(step) * step;
-    pool.throughput = match catalog.pool_throughput(level, pool.size_gib) {
+    let (level, qos, size_gib) = (choice.level, choice.qos, of.size_gib);
+    let mut pool = Pool { level, qos, size_gib, throughput: KibPerSec::new(0), volumes };
+    pool.throughput = match catalog.pool_throughput(level, size_gib) {
         PoolThroughput::BySize(throughput) => throughput,
-        PoolThroughput::Bought { .. } => catalog.least_purchase(limits),
+        PoolThroughput::Bought { .. } => catalog.least_purchase(pool.limits()),
     };
     pool
 }
@@ -336,7 +319,7 @@ fn part_reasons(
     buy: KibPerSec,
     count: u64,
     quota: u64,
-) -> Vec<Reason> {
+) -> Vec<Claim> {
     let mut reasons = Vec::new();
     let level = choice.level;
     if choice.qos == QosType::Auto && buy.get() > 0 {
@@ -346,7 +329,7 @@ fn part_reasons(
             catalog.pool_rate(level),
             thousands(catalog.least_size_gib(level, buy))
         );
-        reasons.push(Reason::from_rows(text, [catalog.level_row(level)]));
+        reasons.push(Claim::derived(text, [catalog.level_row(level)]));
     }
     let (least, most) = catalog.quota_range(choice.kind);
     let kind = choice.kind.name();
@@ -366,17 +349,17 @@ fn part_reasons(
         thousands(least),
         thousands(most)
     );
-    reasons.push(Reason::from_rows(text, rows));
+    reasons.push(Claim::documented(text, rows));
     let text = format!(
         "quota: {} GiB, the capacity being {} GiB",
         thousands(quota),
         thousands(part.capacity_gib)
     );
-    reasons.push(Reason::asked(text));
+    reasons.push(Claim::derived(text, []));
     reasons
 }
 
-fn pool_reason(pool: &Pool, catalog: &Catalog) -> Reason {
+fn pool_reason(pool: &Pool, catalog: &Catalog) -> Claim {
     let mut rows = vec![catalog.limit_row(LimitName::PoolSizeStep)];
     let quotas = thousands(pool.quota_gib());
     let size = pool.size_gib >> 10;
@@ -399,5 +382,5 @@ fn pool_reason(pool: &Pool, catalog: &Catalog) -> Reason {
         (PoolThroughput::BySize(_), QosType::Auto) => String::new(),
     };
     let text = format!("pool: {size} TiB, in whole TiB, for quotas of {quotas} GiB{throughput}");
-    Reason::from_rows(text, rows)
+    Claim::derived(text, rows)
 }

@@ -147,7 +147,7 @@ fn every_host_has_one_connection_to_every_datastore() {
             assert_eq!(design.kind, VolumeKind::Regular);
             assert!(design.cost.unknown.iter().any(|one| one.contains("no price of AV36")));
             let is_few = design.volume_count() < 4;
-            let notes = design.notes.iter().any(|note| note.contains("at least 4 datastores"));
+            let notes = design.notes.iter().any(|note| note.text.contains("at least 4 datastores"));
             assert_eq!(is_few, notes, "{:?}", design.notes);
         }
         designs.iter().map(Design::volume_count).min().expect("a design")

@@ -123,8 +123,8 @@ fn storage(
 /// Whether hosts can do it, by what was measured, what they send, and what waits.
 fn holds(need: &Need, tried: &Tried) -> bool {
     let demand = &need.parts[0].demands[0];
-    let ability = Ability::of(demand, tried.kind, Protocol::Nfs3, &FACTS.parameters)
-        .expect("something is moved");
+    let ability =
+        Ability::of(demand, tried.kind, Protocol::Nfs3, &FACTS).expect("something is moved");
     let wanted = demand.throughput.get() as f64;
     let endpoints = match tried.kind {
         VolumeKind::Regular => {
@@ -141,9 +141,9 @@ fn holds(need: &Need, tried: &Tried) -> bool {
         u128::from(demand.throughput.get()) * u128::from(1000 - demand.read_permille) * 1024 * 8
             / 1000;
     let sent_bits = u128::from(tried.hosts) * u128::from(tried.vm.egress_mbit_s) * 1_000_000;
-    let processors = (tried.hosts * tried.vm.vcpu) as f64;
-    if tried.volumes as f64 * ability.volume.high < wanted
-        || processors * ability.host.value < wanted
+    let host = ability.host(tried.vm.vcpu).kib_s;
+    if (tried.volumes as f64) * ability.volume.kib_s < wanted
+        || (tried.hosts as f64) * host < wanted
         || flows as f64 * ability.connection.value < wanted
         // The solver counts whole KiB/s of both.
         || sent_bits < writes_bits + 8 * 1024 * u128::from(tried.hosts + 1)

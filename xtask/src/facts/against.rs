@@ -19,7 +19,7 @@ use sizing::capability::Abilities;
 use sizing::cost;
 use sizing::design::Pool;
 use sizing::facts::Facts;
-use sizing::need::{Charges, Demand, Need, Part, Protocol};
+use sizing::need::{Charges, Demand, Need, POOLS_MAX, Part, Protocol};
 use sizing::storage::{self, Choice};
 
 /// Hours of a month, as the calculator has them.
@@ -222,6 +222,7 @@ fn pool(answer: &Answer, region: &str, facts: &Facts) -> Result<Pool> {
         previews: false,
         hours_per_month: HOURS as u32,
         charges: Charges::default(),
+        pools_max: POOLS_MAX,
     };
     let qos = match facts.catalog.level(answer.level).throughput {
         Some(_) => QosType::Auto,
@@ -231,7 +232,7 @@ fn pool(answer: &Answer, region: &str, facts: &Facts) -> Result<Pool> {
     let level = answer.level;
     let choice = Choice { level, qos, kind, more_volumes: 0, pools: 1, spare_permille: 0 };
     // The calculator goes by limits alone: what volumes were measured to do is of no demand.
-    let abilities = Abilities::of(&need(Vec::new()), kind, &facts.parameters);
+    let abilities = Abilities::of(&need(Vec::new()), kind, facts);
     let built = storage::build(&need(vec![demand]), &choice, &abilities, &facts.catalog);
     let pools = built.map_err(|why| anyhow::anyhow!("{}", why.text))?.pools;
     pools.into_iter().next().context("no pool")

@@ -223,33 +223,32 @@ pub(crate) fn need(
             .to_owned(),
     );
     assumptions.push(
-        "what volumes, hosts and connections can do is that of published figures, by the model of \
-         `predict`"
+        "what one volume and one host can do is that of the newest published figure for it; \
+         connections, endpoints and other loads follow by the model of `predict`"
             .to_owned(),
     );
-    let by_processors = "what a host can do grows with its processors";
+    let levels = levels_allowed(arguments, &region, facts, assumptions);
+    if levels.contains(&ServiceLevel::Flexible) {
+        assumptions.push(format!(
+            "at most {} Flexible pools share the load of a part (--pools), and the volumes of a \
+             part are of one level",
+            arguments.pools
+        ));
+    }
+    let by_processors = "what a host can do grows with its processors: extrapolated where it \
+                         has fewer or more than the hosts that figures were published of";
     match arguments.protocol {
         Protocol::Nfs3 | Protocol::Nfs41 => assumptions.push(by_processors.to_owned()),
         Protocol::Smb => {
             assumptions.push(by_processors.to_owned());
-            let words = "volumes and hosts do over SMB what they do over NFS, as the vendor's \
-                         scale-out tests found";
+            let words = "volumes do over SMB what they do over NFS, as the vendor's scale-out \
+                         tests found; one host does no more than was published of one SMB host";
             assumptions.push(words.to_owned());
         }
         Protocol::Datastores => {
             let words = "every host of Azure VMware Solution does what was published of AV36; \
                          what it may send at most is not known, nor what it costs";
             assumptions.push(words.to_owned());
-        }
-    }
-    let mut levels = arguments.level.clone();
-    if levels.is_empty() {
-        levels = facts.levels_of(&region.name);
-        let lacking = ServiceLevel::ALL.into_iter().filter(|level| !levels.contains(level));
-        let lacking: Vec<&str> = lacking.map(ServiceLevel::name).collect();
-        if !lacking.is_empty() {
-            let name = &region.display_name;
-            assumptions.push(format!("without {}, which {name} lacks", lacking.join(", ")));
         }
     }
     if parts.len() > PARTS_MAX && levels.len() > 1 {
@@ -270,8 +269,29 @@ pub(crate) fn need(
         previews: arguments.previews,
         hours_per_month: arguments.hours,
         charges: charges(arguments, facts, assumptions),
+        pools_max: arguments.pools,
     };
     Ok(need.with_snapshots(arguments.snapshots))
+}
+
+/// The levels that the user allows: all that the region has unless some are named.
+fn levels_allowed(
+    arguments: &SizeArguments,
+    region: &Region,
+    facts: &Facts,
+    assumptions: &mut Vec<String>,
+) -> Vec<ServiceLevel> {
+    if !arguments.level.is_empty() {
+        return arguments.level.clone();
+    }
+    let levels = facts.levels_of(&region.name);
+    let lacking = ServiceLevel::ALL.into_iter().filter(|level| !levels.contains(level));
+    let lacking: Vec<&str> = lacking.map(ServiceLevel::name).collect();
+    if !lacking.is_empty() {
+        let name = &region.display_name;
+        assumptions.push(format!("without {}, which {name} lacks", lacking.join(", ")));
+    }
+    levels
 }
 
 /// What is paid by use, and what is taken for granted of it.

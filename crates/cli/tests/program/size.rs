@@ -60,6 +60,29 @@ fn what_nothing_gives_is_told_with_what_would_be_possible_and_exit_code_1() {
     assert_eq!(json["shortfalls"][0]["constraint"], "number of volumes");
 }
 
+#[test]
+fn each_number_says_what_it_rests_on_in_text_json_and_html() {
+    let place = Place::new();
+    let page = place.path().join("sizing.html");
+    let needed = ["size", "--throughput", "950MiB/s", "--capacity", "4TiB", "--vm", "D2s_v5"];
+    let report = ["--explain", "--report", page.to_str().expect("a path")];
+    let text = one_line(&place.ok(&[&needed[..], &report].concat()));
+    let html = std::fs::read_to_string(&page).expect("read the page");
+    let json: Value =
+        serde_json::from_str(&place.ok(&[&needed[..], &["--json"]].concat())).expect("JSON");
+    for kind in ["documented limit", "published", "derived", "extrapolated"] {
+        assert!(text.contains(&format!("- {kind}: ")), "{kind}: {text}");
+        assert!(html.contains(&format!("{kind}: ")), "{kind}");
+        let reasons = json["designs"][0]["reasons"].as_array().expect("reasons");
+        assert!(reasons.iter().any(|reason| reason["kind"] == kind), "{kind}");
+    }
+    assert!(text.contains("extrapolated 16-fold down from 32 processors"), "{text}");
+    assert!(text.contains("regional capacity quota 4,096 25,600 GiB 16 %"), "{text}");
+    let uses = json["designs"][0]["uses"].as_array().expect("uses");
+    let host = uses.iter().find(|one| one["resource"] == "capability of the hosts");
+    assert_eq!(host.expect("hosts are used")["kind"], "extrapolated");
+}
+
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -8,6 +8,7 @@ use cloud::reason::{Reason, RowRef};
 use cloud::row::Status;
 use cloud::service_level::ServiceLevel;
 use serde::Serialize;
+use sizing::claim::Claim;
 use sizing::design::{Design, Pool, Resource, Use, Volumes};
 use sizing::need::{Demand, Need, Part};
 use sizing::shortfall::Shortfall;
@@ -16,7 +17,7 @@ use sizing::solve::Verdict;
 use crate::number::exported;
 
 /// Changes when a reader of the old form would misread the new one.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Writes everything, indented, with a line break at the end.
 ///
@@ -32,7 +33,7 @@ pub fn write(
         Verdict::Feasible { designs, of_each, cautions } => (
             designs.iter().map(design).collect(),
             of_each.iter().map(design).collect(),
-            cautions.iter().map(reason).collect(),
+            cautions.iter().map(claim).collect(),
             vec![],
             vec![],
         ),
@@ -65,7 +66,7 @@ struct Document<'a> {
     feasible: bool,
     need: NeedJson<'a>,
     assumptions: &'a [String],
-    cautions: Vec<ReasonJson<'a>>,
+    cautions: Vec<ClaimJson<'a>>,
     designs: Vec<DesignJson<'a>>,
     cheapest_of_each_kind: Vec<DesignJson<'a>>,
     shortfalls: Vec<ShortfallJson<'a>>,
@@ -85,6 +86,7 @@ struct NeedJson<'a> {
     levels: Vec<&'static str>,
     previews: bool,
     hours_per_month: u32,
+    pools_max: u64,
     mean_fraction: f64,
     peered_fraction: f64,
     cool_fraction: f64,
@@ -153,6 +155,7 @@ fn need_json(need: &Need) -> NeedJson<'_> {
         levels: need.levels.iter().map(|level| level.name()).collect(),
         previews: need.previews,
         hours_per_month: need.hours_per_month,
+        pools_max: need.pools_max,
         mean_fraction: fraction(need.charges.mean_permille),
         peered_fraction: fraction(need.charges.crossing_permille),
         cool_fraction: fraction(need.charges.cool_permille),
@@ -190,10 +193,12 @@ struct DesignJson<'a> {
     things: u64,
     uses: Vec<UseJson>,
     cheaper: &'a str,
-    notes: &'a [String],
-    doubtful: bool,
+    notes: Vec<ClaimJson<'a>>,
+    contradicted: bool,
     response_time_ns: Option<f64>,
-    reasons: Vec<ReasonJson<'a>>,
+    /// Of the hosts and of the response time.
+    hosts_kind: &'static str,
+    reasons: Vec<ClaimJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -236,10 +241,18 @@ struct CostJson {
 #[derive(Serialize)]
 struct UseJson {
     resource: &'static str,
+    kind: &'static str,
     unit: &'static str,
     used: u64,
     limit: u64,
     used_fraction: f64,
+}
+
+#[derive(Serialize)]
+struct ClaimJson<'a> {
+    kind: &'static str,
+    text: &'a str,
+    rows: Vec<RowJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -260,6 +273,7 @@ struct RowJson<'a> {
 #[derive(Serialize)]
 struct ShortfallJson<'a> {
     constraint: &'static str,
+    kind: &'static str,
     tried: &'a str,
     text: &'a str,
     wanted: u64,
@@ -300,10 +314,11 @@ fn design(design: &Design) -> DesignJson<'_> {
         things: design.things(),
         uses: design.uses.iter().map(use_json).collect(),
         cheaper: &design.cheaper,
-        notes: &design.notes,
-        doubtful: design.doubtful,
+        notes: design.notes.iter().map(claim).collect(),
+        contradicted: design.contradicted,
         response_time_ns: design.response.map(|r| exported(r.mean_ns)),
-        reasons: all.map(reason).collect(),
+        hosts_kind: design.basis().name(),
+        reasons: all.map(claim).collect(),
     }
 }
 
@@ -344,14 +359,23 @@ fn hosts(design: &Design) -> Option<HostsJson<'_>> {
 fn use_json(one: &Use) -> UseJson {
     UseJson {
         resource: one.resource.name(),
+        kind: one.kind.name(),
         unit: match one.resource {
-            Resource::Capacity => "GiB",
+            Resource::Capacity | Resource::RegionalQuota => "GiB",
             Resource::Slots => "requests",
             _ => "KiB/s",
         },
         used: one.used,
         limit: one.limit,
         used_fraction: fraction(one.permille()),
+    }
+}
+
+fn claim(claim: &Claim) -> ClaimJson<'_> {
+    ClaimJson {
+        kind: claim.kind.name(),
+        text: &claim.text,
+        rows: claim.rows.iter().map(row).collect(),
     }
 }
 
@@ -375,6 +399,7 @@ fn row(row: &RowRef) -> RowJson<'_> {
 fn shortfall(one: &Shortfall) -> ShortfallJson<'_> {
     ShortfallJson {
         constraint: one.constraint.name(),
+        kind: one.kind.name(),
         tried: &one.tried,
         text: &one.text,
         wanted: one.wanted,

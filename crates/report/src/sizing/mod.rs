@@ -5,6 +5,7 @@ pub mod schedule;
 mod words;
 
 use cloud::price::Usd;
+use sizing::claim::{Claim, ClaimKind};
 use sizing::design::{Design, Pool, Volumes};
 use sizing::need::Need;
 use sizing::solve::{Infeasible, Verdict};
@@ -12,7 +13,7 @@ use units::{counted, percent};
 
 use crate::document::{Block, Column, Section, Table};
 use crate::number::{NONE, plain};
-use crate::sheet::{Sheet, reasons};
+use crate::sheet::Sheet;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub fn sheet(need: &Need, verdict: &Verdict, assumptions: &[String], shown: Show
     let mut sections = match verdict {
         Verdict::Feasible { designs, of_each, cautions } => {
             let mut sections = feasible(need, designs, of_each, shown);
-            let first = cautions.iter().map(|caution| Block::Paragraph(caution.text.clone()));
+            let first = cautions.iter().map(|caution| Block::Paragraph(words::claim(caution)));
             sections[0].blocks.splice(0..0, first);
             sections
         }
@@ -44,7 +45,7 @@ pub fn sheet(need: &Need, verdict: &Verdict, assumptions: &[String], shown: Show
 fn feasible(need: &Need, designs: &[Design], of_each: &[Design], shown: Shown) -> Vec<Section> {
     let some = &designs[..designs.len().min(shown.designs.max(1))];
     let mut blocks = vec![Block::Paragraph(words::verdict(&designs[0]))];
-    blocks.extend(words::without_doubt(designs).map(Block::Paragraph));
+    blocks.extend(words::without_contradiction(designs).map(Block::Paragraph));
     blocks.push(Block::Table(table(some)));
     let all = some.iter().chain(of_each);
     blocks.extend(words::marks(all).map(Block::Paragraph));
@@ -61,6 +62,7 @@ fn feasible(need: &Need, designs: &[Design], of_each: &[Design], shown: Shown) -
             .to_owned(),
     ));
     blocks.push(Block::Table(table(of_each)));
+    blocks.push(legend());
     let mut sections = vec![Section {
         id: "designs",
         title: format!("Designs for {}", words::need(need)),
@@ -87,7 +89,7 @@ fn one(need: &Need, design: &Design, place: usize, shown: Shown) -> Section {
         blocks.push(Block::Heading("Why".to_owned()));
         let mut all = design.reasons.clone();
         all.extend(design.settings.reasons.iter().cloned());
-        blocks.push(reasons(&all));
+        blocks.push(claims(&all));
     }
     Section {
         id: ANCHORS.get(place).copied().unwrap_or(""),
@@ -176,7 +178,8 @@ fn pools(design: &Design) -> Table {
 fn uses(design: &Design) -> Table {
     let row = |one: &sizing::design::Use| {
         let (used, limit, unit) = words::amounts(one);
-        vec![one.resource.name().to_owned(), used, limit, unit, percent(one.permille())]
+        let (share, kind) = (percent(one.permille()), one.kind.name().to_owned());
+        vec![one.resource.name().to_owned(), used, limit, unit, share, kind]
     };
     Table {
         caption: String::new(),
@@ -186,6 +189,7 @@ fn uses(design: &Design) -> Table {
             Column::numbers("of", ""),
             Column::words(""),
             Column::numbers("share", ""),
+            Column::words("limit is"),
         ],
         rows: design.uses.iter().map(row).collect(),
     }
@@ -205,14 +209,23 @@ fn infeasible(why: &Infeasible, shown: Shown) -> Section {
         blocks.push(Block::List(points.collect()));
     }
     if shown.explained {
-        let rows = why
-            .shortfalls
-            .iter()
-            .map(|one| cloud::reason::Reason { text: one.text.clone(), rows: one.rows.clone() });
+        let all = why.shortfalls.iter();
+        let all = all.map(|one| Claim::new(one.kind, one.text.clone(), one.rows.clone()));
         blocks.push(Block::Heading("Why".to_owned()));
-        blocks.push(reasons(&rows.collect::<Vec<_>>()));
+        blocks.push(claims(&all.collect::<Vec<_>>()));
     }
     Section { id: "infeasible", title: "Not possible".to_owned(), blocks, method: vec!["Sizing"] }
+}
+
+/// Claims as a list, each with its kind, and the rows of `data/` behind it.
+fn claims(claims: &[Claim]) -> Block {
+    Block::List(claims.iter().map(words::claim_with_rows).collect())
+}
+
+/// What the kinds of claim mean.
+fn legend() -> Block {
+    let kinds = ClaimKind::ALL.map(|kind| format!("{}: {}", kind.name(), kind.meaning()));
+    Block::Paragraph(format!("What numbers rest on. {}.", kinds.join("; ")))
 }
 
 fn assumed(assumptions: &[String]) -> Section {

@@ -1,6 +1,7 @@
 //! The words of a sizing.
 
 use cloud::service_level::{QosType, ServiceLevel};
+use sizing::claim::{Claim, ClaimKind};
 use sizing::design::{Design, Pool, Resource, Use};
 use sizing::hosts::Hosts;
 use sizing::need::{Need, Part, Protocol};
@@ -8,6 +9,7 @@ use sizing::shortfall::{Constraint, Shortfall};
 use units::{Bytes, Nanos, counted, percent, thousands};
 
 use crate::number::{NONE, ms, plain};
+use crate::sheet::with_rows;
 
 /// A time that is longer by more than this, in thousandths, is told without saying by how much.
 const LONGER_MAX: u64 = 100_000;
@@ -105,9 +107,20 @@ pub(super) fn pool(pool: &Pool) -> String {
     format!("{}, {} QoS", pool.level, pool.qos.name())
 }
 
-/// The response time that is expected, in milliseconds; marked where the figures leave doubt.
+/// A claim with its kind behind it.
+pub(super) fn claim(claim: &Claim) -> String {
+    format!("{} ({})", claim.text.trim_end_matches('.'), claim.kind.name())
+}
+
+/// A claim with its kind before it and its rows behind it.
+pub(super) fn claim_with_rows(claim: &Claim) -> String {
+    format!("{}: {}", claim.kind.name(), with_rows(&claim.text, &claim.rows))
+}
+
+/// The response time that is expected, in milliseconds; marked where a published figure contradicts
+/// the design.
 pub(super) fn response(design: &Design) -> String {
-    let mark = if design.doubtful { "?" } else { "" };
+    let mark = if design.contradicted { "?" } else { "" };
     match &design.response {
         Some(response) => format!("{}{mark}", ms(response.mean_ns)),
         None if design.hosts.is_some() => format!("more{mark}"),
@@ -135,34 +148,34 @@ pub(super) fn verdict(design: &Design) -> String {
     )
 }
 
-/// Which design the figures leave no doubt of, where they do of the cheapest.
-pub(super) fn without_doubt(designs: &[Design]) -> Option<String> {
-    if !designs[0].doubtful {
+/// Which design no published figure contradicts, where one does the cheapest.
+pub(super) fn without_contradiction(designs: &[Design]) -> Option<String> {
+    if !designs[0].contradicted {
         return None;
     }
-    let sure = designs.iter().position(|design| !design.doubtful);
+    let sure = designs.iter().position(|design| !design.contradicted);
     Some(match sure {
         Some(place) => format!(
-            "Whether its volumes can do it is in doubt: that is their limit, not what they \
-             were measured to do. The cheapest without that doubt is design {}: {}, {} a month.",
+            "Published figures disagree on whether its volumes can do it; the newest says that \
+             they can. The cheapest that no figure contradicts is design {}: {}, {} a month.",
             place + 1,
             name(&designs[place]),
             designs[place].cost.month()
         ),
-        None => "Whether volumes can do it is in doubt with every design.".to_owned(),
+        None => "Every design is contradicted by some published figure.".to_owned(),
     })
 }
 
 /// What the marks in a table mean, if there are any.
 pub(super) fn marks<'a>(mut designs: impl Iterator<Item = &'a Design>) -> Option<String> {
     let words = "time: mean response time at the wanted throughput, as the model of `predict` \
-                 expects it; `?`: published figures lead to less than is wanted of the volumes; more: the \
-                 model does not reach the throughput.";
-    designs.any(|design| design.doubtful || design.response.is_some()).then(|| words.to_owned())
+                 expects it; `?`: an older published figure says that the volumes do less; more: the model \
+                 does not reach the throughput.";
+    designs.any(|design| design.contradicted || design.response.is_some()).then(|| words.to_owned())
 }
 
-/// How hosts are and how they reach the volumes.
-fn hosts(hosts: &Hosts) -> String {
+/// How hosts are and how they reach the volumes, with what their number rests on.
+fn hosts(design: &Design, hosts: &Hosts) -> String {
     let (processors, path) = match hosts.attached {
         Protocol::Datastores => ("cores", "datastore"),
         Protocol::Nfs3 | Protocol::Nfs41 | Protocol::Smb => ("vCPU", "endpoint"),
@@ -172,24 +185,26 @@ fn hosts(hosts: &Hosts) -> String {
         None => String::new(),
     };
     format!(
-        "{} x {} ({} {processors}) with {} to each of {}{outstanding}",
+        "{} x {} ({} {processors}) with {} to each of {}{outstanding} ({})",
         hosts.count,
         hosts.vm,
         hosts.vcpu,
         counted(hosts.connections, "connection"),
         counted(hosts.paths, path),
+        design.basis().name()
     )
 }
 
 /// A design in points.
 pub(super) fn facts(need: &Need, design: &Design) -> Vec<String> {
     let mut points = Vec::new();
-    points.push(format!("{} a month", design.cost.month()));
+    let derived = ClaimKind::Derived.name();
+    points.push(format!("{} a month ({derived})", design.cost.month()));
     let items = design.cost.items.iter();
     points.extend(items.map(|(item, amount)| format!("{}: {amount} a month", item.name())));
     points.extend(design.cost.unknown.iter().map(|what| format!("not in it: {what}")));
     points.extend(design.cost.notes.iter().cloned());
-    points.extend(design.hosts.as_ref().map(hosts));
+    points.extend(design.hosts.as_ref().map(|one| hosts(design, one)));
     if let Some(response) = &design.response {
         let headroom = match need.response_time_ns {
             Some(wanted) => {
@@ -200,22 +215,24 @@ pub(super) fn facts(need: &Need, design: &Design) -> Vec<String> {
         };
         points.push(format!(
             "mean response time at that throughput, as the model expects it: {}, with {} \
-             operations outstanding{headroom}",
+             operations outstanding{headroom} ({})",
             Nanos(response.mean_ns),
-            thousands(response.outstanding.ceil() as u64)
+            thousands(response.outstanding.ceil() as u64),
+            design.basis().name()
         ));
     }
     let decides = design.decides.name();
     points.push(match design.binding() {
         Some(one) => format!(
-            "sized by: {decides}; first exhausted: {}, with {} spare",
+            "sized by: {decides}; first exhausted: {}, with {} spare ({})",
             one.resource.name(),
-            percent(design.spare_permille())
+            percent(design.spare_permille()),
+            one.kind.name()
         ),
         None => format!("sized by: {decides}"),
     });
-    points.push(design.cheaper.clone());
-    points.extend(design.notes.iter().cloned());
+    points.push(format!("{} ({})", design.cheaper, design.basis().name()));
+    points.extend(design.notes.iter().map(claim));
     points
 }
 
@@ -223,7 +240,9 @@ pub(super) fn facts(need: &Need, design: &Design) -> Vec<String> {
 pub(super) fn amounts(one: &Use) -> (String, String, String) {
     let mib = |kib: u64| plain(kib as f64 / 1024.0);
     match one.resource {
-        Resource::Capacity => (thousands(one.used), thousands(one.limit), "GiB".to_owned()),
+        Resource::Capacity | Resource::RegionalQuota => {
+            (thousands(one.used), thousands(one.limit), "GiB".to_owned())
+        }
         Resource::Slots => (thousands(one.used), thousands(one.limit), "requests".to_owned()),
         _ => (mib(one.used), mib(one.limit), "MiB/s".to_owned()),
     }
@@ -242,5 +261,6 @@ pub(super) fn shortfall(one: &Shortfall) -> String {
         }
         _ => format!("short by {}", percent(one.lack_permille().max(1))),
     };
-    format!("{}: {} ({by}; tried: {})", one.constraint.name(), one.text, one.tried)
+    let kind = one.kind.name();
+    format!("{}: {} ({by}; tried: {}; {kind})", one.constraint.name(), one.text, one.tried)
 }

@@ -1,7 +1,7 @@
 //! The need that tests of sizings begin with; each says by itself where its own differs.
 
 use cloud::service_level::ServiceLevel;
-use sizing::need::{Charges, Demand, Need, Part, Protocol};
+use sizing::need::{Charges, Demand, Need, POOLS_MAX, Part, Protocol};
 
 /// One part with one demand over NFSv3, with all levels and any size of host, and nothing besides.
 pub(crate) fn of(demand: Demand, capacity_gib: u64) -> Need {
@@ -18,5 +18,6 @@ pub(crate) fn of(demand: Demand, capacity_gib: u64) -> Need {
         previews: false,
         hours_per_month: 730,
         charges: Charges::default(),
+        pools_max: POOLS_MAX,
     }
 }
