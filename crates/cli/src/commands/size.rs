@@ -227,7 +227,7 @@ pub(crate) fn need(
          connections, endpoints and other loads follow by the model of `predict`"
             .to_owned(),
     );
-    let levels = levels_allowed(arguments, &region, facts, assumptions);
+    let levels = levels_allowed(arguments, region, facts, assumptions);
     if levels.contains(&ServiceLevel::Flexible) {
         assumptions.push(format!(
             "at most {} Flexible pools share the load of a part (--pools), and the volumes of a \
