@@ -116,7 +116,9 @@ impl Service {
         if !build.status().context("start cargo")?.success() {
             bail!("the service could not be built");
         }
-        let mut child = Command::new(root.join("target/debug/fourcorners"))
+        // Built into the same folder as this program, wherever cargo's target folder is.
+        let program = std::env::current_exe()?.with_file_name("fourcorners");
+        let mut child = Command::new(program)
             .args(["volume", "serve", "--no-limits", "--metrics", "none"])
             .args(["--address", "127.0.0.1:0"])
             .stdin(Stdio::null())
