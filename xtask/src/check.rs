@@ -5,18 +5,19 @@
 //! missing on the machine is an error that names it.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{install, kernel, tidy};
+use crate::{deny, fuzz, install, kernel, tidy};
 
 /// What `check` was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Leave out the kernel's client and the browser, which take minutes.
+    /// Leave out what takes minutes and rarely fails: dependencies, fuzz targets, the kernel's
+    /// client and the browser.
     fast: bool,
     /// Install Debian packages that are missing.
     install: bool,
@@ -46,6 +47,10 @@ enum Step {
     Packages { by: &'static [install::Step], install: bool },
     /// The rules of the house.
     Tidy,
+    /// Licences, bans, sources and advisories of dependencies.
+    Deny,
+    /// Every fuzz target for a number of inputs.
+    Fuzz,
     /// Our service under the Linux kernel's client.
     Kernel,
     /// A program and its arguments, run at the checkout's top.
@@ -56,12 +61,17 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
     let by: &[install::Step] = if options.fast {
         &[install::Step::Tests]
     } else {
-        &[install::Step::Tests, install::Step::Kernel, install::Step::Browser]
+        &[install::Step::Tests, install::Step::Fuzz, install::Step::Kernel, install::Step::Browser]
     };
     let mut steps = vec![
         ("packages", Step::Packages { by, install: options.install }),
         ("format", Step::Program("cargo", &["fmt", "--all", "--", "--check"])),
         ("tidy", Step::Tidy),
+    ];
+    if !options.fast {
+        steps.push(("dependencies", Step::Deny));
+    }
+    steps.extend([
         (
             "clippy",
             Step::Program(
@@ -79,8 +89,9 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
             ),
         ),
         ("tests", Step::Program("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"])),
-    ];
+    ]);
     if !options.fast {
+        steps.push(("fuzz", Step::Fuzz));
         steps.push(("kernel client", Step::Kernel));
         steps.push(("browser", Step::Program(BROWSER, &[])));
     }
@@ -111,6 +122,8 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
         let result = match step {
             Step::Packages { by, install } => install::provide(by, install),
             Step::Tidy => tidy::run(root),
+            Step::Deny => deny::run(root),
+            Step::Fuzz => fuzz::run(root),
             Step::Kernel => kernel::run(root),
             Step::Program(program, arguments) => run_program(root, program, arguments),
         };
@@ -138,6 +151,13 @@ pub(crate) fn run_program(root: &Path, program: &str, arguments: &[&str]) -> Res
     Ok(())
 }
 
+/// Cargo's target folder: this program was built in it.
+pub(crate) fn target_directory() -> Result<PathBuf> {
+    let program = std::env::current_exe().context("find this program's path")?;
+    let folder = program.ancestors().nth(2).context("this program is not in a target folder")?;
+    Ok(folder.to_path_buf())
+}
+
 fn seconds(took: Duration) -> String {
     format!("{:.1} s", took.as_secs_f64())
 }
@@ -151,13 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn check_runs_everything_and_fast_leaves_out_kernel_and_browser_alone() {
-        let all = names(Options::default());
-        let minutes = ["kernel client", "browser"];
-        assert_eq!(all[..5], ["packages", "format", "tidy", "clippy", "tests"]);
-        assert_eq!(all[5..], minutes);
-        let fast = names(Options { fast: true, install: false });
-        assert_eq!(fast, all[..5]);
+    fn check_runs_everything_and_fast_leaves_out_what_takes_minutes() {
+        let mut all = names(Options::default());
+        let minutes = ["dependencies", "fuzz", "kernel client", "browser"];
+        assert!(minutes.iter().all(|name| all.contains(name)));
+        all.retain(|name| !minutes.contains(name));
+        assert_eq!(all, ["packages", "format", "tidy", "clippy", "tests"]);
+        assert_eq!(all, names(Options { fast: true, install: false }));
     }
 
     #[test]

@@ -32,6 +32,8 @@ enum What {
 pub(crate) enum Step {
     /// `cargo test`: always run.
     Tests,
+    /// The fuzz targets.
+    Fuzz,
     /// The Linux kernel's own client against our service.
     Kernel,
     /// The report in a browser.
@@ -69,6 +71,7 @@ const NEEDED: &[Needed] = &[
     program("nfs-ls", "libnfs-utils", Step::Tests, OTHER_CLIENT),
     program("ip", "iproute2", Step::Tests, NAMESPACES),
     program("tc", "iproute2", Step::Tests, NAMESPACES),
+    program("c++", "g++", Step::Fuzz, "libFuzzer is compiled"),
     program("qemu-system-x86_64", "qemu-system-x86", Step::Kernel, "boots a kernel as a client"),
     program("node", "nodejs", Step::Browser, "drives the browser that opens the report"),
     program("npm", "npm", Step::Browser, "fetches the browser's driver"),

@@ -12,7 +12,9 @@ use std::process::ExitCode;
 
 mod bench;
 mod check;
+mod deny;
 mod facts;
+mod fuzz;
 mod install;
 mod kernel;
 mod tidy;
@@ -24,9 +26,9 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   tidy               check the rules of the house (ARCHITECTURE.md, CONTRIBUTING.md)
-  check              everything: format, tidy, clippy, tests, the kernel's NFS client, the report
-                     in a browser
-  check --fast       the same without kernel and browser
+  check              everything: format, tidy, dependencies (cargo deny), clippy, tests, fuzz
+                     targets, the kernel's NFS client, the report in a browser
+  check --fast       format, tidy, clippy and tests alone
   check --install    first install the Debian packages that the tests need and that are missing
   facts [--json] [--today DATE]
                      rows of data/*.toml older than a year, and rows that contradict each other
@@ -35,6 +37,8 @@ Commands:
                      fails on a difference without a documented reason
   facts --import DIR --date DATE
                      makes data/regions.toml and data/storage_prices.toml from the vendor's tables
+  deny               the check's step with dependencies alone
+  fuzz               the check's step with the fuzz targets alone
   kernel             the check's step with the kernel's NFS client alone
   browser            the check's step with the report in a browser alone
   bench [--pairs N] [--seconds S] [--directory DIR] [ROW...]
@@ -66,6 +70,8 @@ fn main() -> ExitCode {
         ["facts", words @ ..] => facts::Options::parse(words)
             .map_err(anyhow::Error::msg)
             .and_then(|options| facts::run(&root(), &options)),
+        ["deny"] => deny::run(&root()),
+        ["fuzz"] => fuzz::run(&root()),
         ["kernel"] => kernel::run(&root()),
         ["browser"] => check::browser(&root()),
         ["bench", "nfs", words @ ..] => bench::nfs::Options::parse(words)
