@@ -1,37 +1,41 @@
-//! The bytes of regular files, each in a host file of its own.
+//! The bytes of a volume's regular files, each in a host file of its own, with its checksums.
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::fs::File;
+use std::collections::HashSet;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use files::DataId;
 
+use crate::checked::{CheckedFile, State, Sums};
+use crate::directory::Folders;
 use crate::host::{self, Call};
+use crate::pool::Pool;
 
-/// Host files that are kept open: far below the usual limit of 1024 for a process.
-const OPEN_MAX: usize = 256;
+/// Up to so many files are synced one by one when a volume is closed. More are synced by one call
+/// for their whole file system, which also waits for what others wrote to it.
+const SYNC_EACH_MAX: usize = 256;
 
 #[derive(Debug)]
 pub(crate) struct Bodies {
-    folder: PathBuf,
-    open: HashMap<DataId, Open>,
-    /// The open ones, that which waits longest for being closed first.
-    order: VecDeque<DataId>,
+    folders: Arc<Folders>,
+    pool: Pool,
+    /// This volume's number in the pool.
+    volume: u64,
     /// Written and not made safe.
     unsafe_yet: HashSet<DataId>,
-    /// Those of them that have to be safe at the end of this turn.
-    promised: Vec<DataId>,
+    /// Those of them that have to be safe at the end of this turn. They stay open until then, so
+    /// that the turn's sync never has to open a file, which could fail. Where there are too many
+    /// ([`Pool::promised_max`]), the first is made safe early.
+    promised: Vec<(DataId, Arc<CheckedFile>)>,
+    /// Whose header says that the file is being written.
+    being_written: HashSet<DataId>,
+    /// Data could not be made safe that was promised in this turn.
+    has_broken_promise: bool,
     /// True if the folder has names that are not safe.
     new_names: bool,
     forgotten: Vec<DataId>,
-}
-
-#[derive(Debug)]
-struct Open {
-    file: Arc<File>,
-    used: bool,
+    /// Checksums of one write, kept for their memory.
+    entries: Vec<u8>,
 }
 
 /// The name of a host file.
@@ -50,64 +54,92 @@ pub(crate) fn meaning(text: &str) -> Option<DataId> {
 }
 
 impl Bodies {
-    pub(crate) fn new(folder: &Path) -> Bodies {
+    /// * `being_written` — files whose header says so already
+    pub(crate) fn new(folders: Arc<Folders>, pool: Pool, being_written: HashSet<DataId>) -> Bodies {
+        let volume = pool.volume();
         Bodies {
-            folder: folder.to_owned(),
-            open: HashMap::new(),
-            order: VecDeque::new(),
+            folders,
+            pool,
+            volume,
             unsafe_yet: HashSet::new(),
             promised: Vec::new(),
+            being_written,
+            has_broken_promise: false,
             new_names: false,
             forgotten: Vec::new(),
+            entries: Vec::new(),
         }
-    }
-
-    pub(crate) fn path(&self, data: DataId) -> PathBuf {
-        self.folder.join(name(data))
     }
 
     /// The host file, if there is one.
-    pub(crate) fn find(&mut self, data: DataId) -> io::Result<Option<Arc<File>>> {
-        if let Some(open) = self.open.get_mut(&data) {
-            open.used = true;
-            return Ok(Some(Arc::clone(&open.file)));
+    pub(crate) fn find(&self, data: DataId) -> io::Result<Option<Arc<CheckedFile>>> {
+        if let Some(file) = self.pool.find((self.volume, data)) {
+            return Ok(Some(file));
         }
-        match File::options().read(true).write(true).open(self.path(data)) {
-            Ok(file) => Ok(Some(self.keep_open(data, file))),
+        let name = name(data);
+        let open = || {
+            let file = self.folders.data.file(&name)?;
+            let sums = Sums::open(&self.folders.sums, &name, data)?;
+            Ok(CheckedFile::new(file, sums.map(|(sums, _)| sums)))
+        };
+        match self.with_descriptors(open) {
+            Ok(file) => Ok(Some(self.pool.keep((self.volume, data), file))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// The host file, made if there is none.
-    fn make(&mut self, data: DataId) -> io::Result<Arc<File>> {
-        if let Some(file) = self.find(data)? {
-            return Ok(file);
+    /// Opens something, if need be with descriptors of files that are kept open.
+    fn with_descriptors<T>(&self, open: impl Fn() -> io::Result<T>) -> io::Result<T> {
+        match host::open(&open) {
+            Err(error) if host::lacks_descriptors(&error) && self.pool.close_half() => {
+                host::open(&open)
+            }
+            other => other,
         }
-        let file = File::options().read(true).write(true).create_new(true).open(self.path(data))?;
-        self.new_names = true;
-        Ok(self.keep_open(data, file))
     }
 
-    /// Keeps a file open; another is closed for it, one that was not used since its turn came
-    /// last. What is not safe in that one stays so, and is synced through a new descriptor.
-    fn keep_open(&mut self, data: DataId, file: File) -> Arc<File> {
-        while self.open.len() >= OPEN_MAX {
-            let Some(first) = self.order.pop_front() else { break };
-            match self.open.get_mut(&first) {
-                Some(open) if open.used => {
-                    open.used = false;
-                    self.order.push_back(first);
-                }
-                _ => {
-                    self.open.remove(&first);
-                }
+    /// The host file, made if there is none, with checksums and a header that says that it is being
+    /// written.
+    fn make(&mut self, data: DataId) -> io::Result<Arc<CheckedFile>> {
+        let key = (self.volume, data);
+        let file = match self.find(data)? {
+            Some(file) if file.sums().is_some() => file,
+            found => {
+                let bytes = match found {
+                    Some(file) => self.with_descriptors(|| file.data())?,
+                    None => {
+                        let made = || self.folders.data.create(&name(data));
+                        let made = self.with_descriptors(made)?;
+                        self.new_names = true;
+                        made
+                    }
+                };
+                let sums = self.make_sums(data)?;
+                self.pool.keep(key, CheckedFile::new(bytes, Some(sums)))
             }
+        };
+        if let Some(sums) = file.sums()
+            && !self.being_written.contains(&data)
+        {
+            let is_lost = sums.is_lost();
+            sums.set_state(data, State { is_being_written: true, is_lost })?;
+            sums.sync()?;
+            self.being_written.insert(data);
         }
-        let file = Arc::new(file);
-        self.open.insert(data, Open { file: Arc::clone(&file), used: false });
-        self.order.push_back(data);
-        file
+        Ok(file)
+    }
+
+    /// Checksums for a file that is open without any. Those that are there already know what it
+    /// should have; new ones say that it is being written.
+    fn make_sums(&mut self, data: DataId) -> io::Result<Sums> {
+        let (folder, name) = (&self.folders.sums, name(data));
+        if let Some((sums, _)) = self.with_descriptors(|| Sums::open(folder, &name, data))? {
+            return Ok(sums);
+        }
+        let sums = self.with_descriptors(|| Sums::make(folder, &name, data))?;
+        self.being_written.insert(data);
+        Ok(sums)
     }
 
     pub(crate) fn write(
@@ -119,22 +151,43 @@ impl Bodies {
     ) -> io::Result<()> {
         let file = self.make(data)?;
         self.unsafe_yet.insert(data);
-        host::write(Call::Write, &file, offset, bytes)?;
-        if promised {
-            self.promised.push(data);
+        file.write(offset, bytes, &mut self.entries)?;
+        if promised && !self.promised.iter().any(|(other, _)| *other == data) {
+            if self.promised.len() >= self.pool.promised_max() {
+                let (first, file) = self.promised.swap_remove(0);
+                let safe = self.make_safe(first, &file);
+                self.has_broken_promise |= safe.is_err();
+                safe?;
+            }
+            self.promised.push((data, file));
         }
         Ok(())
     }
 
+    /// Opens a file that is to be changed next, if there is one.
+    pub(crate) fn open(&mut self, data: DataId) -> io::Result<Option<Arc<CheckedFile>>> {
+        match self.find(data)? {
+            Some(_) => self.make(data).map(Some),
+            None => Ok(None),
+        }
+    }
+
     pub(crate) fn cut(&mut self, data: DataId, size: u64) -> io::Result<()> {
-        self.find(data)?.map_or(Ok(()), |file| host::cut(&file, size))
+        self.open(data)?.map_or(Ok(()), |file| file.cut(data, size))
     }
 
     pub(crate) fn commit(&mut self, data: DataId) -> io::Result<()> {
         if self.unsafe_yet.contains(&data)
             && let Some(file) = self.find(data)?
         {
-            host::sync(Call::SyncData, &file)?;
+            self.make_safe(data, &file)?;
+        }
+        Ok(())
+    }
+
+    fn make_safe(&mut self, data: DataId, file: &CheckedFile) -> io::Result<()> {
+        if self.unsafe_yet.contains(&data) {
+            file.sync()?;
             self.unsafe_yet.remove(&data);
         }
         Ok(())
@@ -142,17 +195,20 @@ impl Bodies {
 
     pub(crate) fn forget(&mut self, data: DataId) {
         self.unsafe_yet.remove(&data);
-        self.promised.retain(|promised| *promised != data);
+        self.promised.retain(|(promised, _)| *promised != data);
         self.forgotten.push(data);
     }
 
     /// Makes safe what was promised; each file once.
     pub(crate) fn keep_promises(&mut self) -> io::Result<()> {
-        for data in std::mem::take(&mut self.promised) {
-            self.commit(data)?;
+        if self.has_broken_promise {
+            return Err(io::Error::other("data that was promised could not be made safe"));
+        }
+        for (data, file) in std::mem::take(&mut self.promised) {
+            self.make_safe(data, &file)?;
         }
         if self.new_names {
-            File::open(&self.folder)?.sync_all()?;
+            self.folders.data.sync()?;
             self.new_names = false;
         }
         Ok(())
@@ -161,21 +217,47 @@ impl Bodies {
     /// Removes what was given up; the records that say so are safe.
     pub(crate) fn remove_forgotten(&mut self) -> io::Result<()> {
         for data in std::mem::take(&mut self.forgotten) {
-            if self.open.remove(&data).is_some() {
-                self.order.retain(|open| *open != data);
-            }
-            match std::fs::remove_file(self.path(data)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            self.pool.close((self.volume, data));
+            self.being_written.remove(&data);
+            self.folders.data.remove(&name(data))?;
+            self.folders.sums.remove(&name(data))?;
         }
         Ok(())
+    }
+
+    /// Closes the volume: makes everything safe and says of each file that it is not being written
+    /// any more, so that its checksums hold after a loss of power too.
+    pub(crate) fn settle(&mut self) -> io::Result<()> {
+        let each = self.being_written.len() <= SYNC_EACH_MAX;
+        if !each {
+            self.folders.volume.sync_file_system()?;
+        }
+        for data in std::mem::take(&mut self.being_written) {
+            let name = name(data);
+            let Some((sums, state)) = Sums::open(&self.folders.sums, &name, data)? else {
+                continue;
+            };
+            if each {
+                host::sync(Call::SyncData, &self.folders.data.file(&name)?)?;
+                sums.sync()?;
+            }
+            sums.set_state(data, State { is_being_written: false, ..state })?;
+        }
+        Ok(())
+    }
+
+    /// Closes its files.
+    pub(crate) fn close(&self) {
+        self.pool.close_volume(self.volume);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::folder::Folder;
+
+    const OPEN_MAX: usize = 20;
 
     #[test]
     fn names_of_host_files_are_read_back_and_others_are_not_taken_for_them() {
@@ -188,22 +270,26 @@ mod tests {
 
     #[test]
     fn many_more_files_than_may_be_open_are_written_and_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut bodies = Bodies::new(folder.path());
+        let place = tempfile::tempdir().unwrap();
+        let pool = Pool::new();
+        pool.set_descriptors(2 * OPEN_MAX);
+        let all = Folder::open_or_make(place.path()).unwrap();
+        let folders = Arc::new(Folders::open_in(&all, "v").unwrap());
+        let mut bodies = Bodies::new(folders, pool.clone(), HashSet::new());
         let data = |fileid| DataId { fileid, generation: 1 };
         for round in 0..2u8 {
-            for fileid in 0..1000 {
+            for fileid in 0..200 {
                 let bytes = [round, fileid as u8];
                 bodies.write(data(fileid), 0, &bytes, true).unwrap();
-                assert!(bodies.open.len() <= OPEN_MAX && bodies.order.len() <= OPEN_MAX);
+                assert!(pool.count() + bodies.promised.len() <= OPEN_MAX);
             }
         }
         bodies.keep_promises().unwrap();
         assert!(bodies.unsafe_yet.is_empty());
-        for fileid in 0..1000 {
+        for fileid in 0..200 {
             let file = bodies.find(data(fileid)).unwrap().unwrap();
             let mut bytes = [9; 4];
-            host::read(&file, 0, &mut bytes).unwrap();
+            file.read(0, &mut bytes).unwrap();
             assert_eq!(bytes, [1, fileid as u8, 0, 0]);
         }
     }

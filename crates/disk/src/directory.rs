@@ -1,15 +1,17 @@
 //! The directory of all volumes of a service: it is ours, and only one service has it.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use files::{FileSystem, Options};
 
 use crate::Error;
-use crate::recover::recover;
+use crate::folder::Folder;
+use crate::pool::Pool;
+use crate::recover::{Recovered, recover};
 use crate::storage::{Disk, Tell};
 
 const MARKER: &str = ".fourcorners-volumes";
@@ -18,15 +20,50 @@ const FORMAT: &str = "fourcorners volumes 1\n";
 /// What `mkfs` leaves in the root of a file system of its own.
 const LOST_AND_FOUND: &str = "lost+found";
 
+/// Descriptors that a volume takes besides those of files that are kept open: its three
+/// directories, two journals for as long as one replaces the other, what was acknowledged, and
+/// one file with its checksums whose promised data is not safe yet.
+pub const DESCRIPTORS_PER_VOLUME: usize = 8;
+
+/// Permission bits that let other users than the owner in.
+const OTHERS: u32 = 0o077;
+
 /// A directory that is locked for this process. The lock goes with the last volume opened in it.
 pub struct Directory {
     lock: Arc<Lock>,
     tell: Arc<Tell>,
+    pool: Pool,
+}
+
+/// A volume's directories.
+#[derive(Debug)]
+pub(crate) struct Folders {
+    pub(crate) volume: Folder,
+    /// The bytes of files.
+    pub(crate) data: Folder,
+    /// Their checksums.
+    pub(crate) sums: Folder,
+}
+
+impl Folders {
+    /// Those of a volume among all, made where they are missing.
+    pub(crate) fn open_in(all: &Folder, name: &str) -> Result<Folders, Error> {
+        let inner = |folder: &Folder, name: &str| {
+            let path = folder.path().join(name);
+            folder.folder(name).map_err(Error::host("open the directory", &path))
+        };
+        let volume = inner(all, name)?;
+        let (data, sums) = (inner(&volume, "data")?, inner(&volume, "sums")?);
+        for folder in [&volume, all] {
+            folder.sync().map_err(Error::host("sync", folder.path()))?;
+        }
+        Ok(Folders { volume, data, sums })
+    }
 }
 
 #[derive(Debug)]
 struct Lock {
-    path: PathBuf,
+    folder: Folder,
     open: Mutex<BTreeSet<String>>,
     /// Locked as long as it is open.
     _marker: File,
@@ -46,37 +83,63 @@ impl Drop for Held {
 }
 
 impl Directory {
-    /// Opens a directory, which is made if it is not there. It must be empty or ours.
+    /// Opens a directory, which is made for its owner alone if it is missing. It must be empty or
+    /// ours.
     ///
     /// `tell` is given a line for the operator where a disk fails while volumes are used, once
-    /// for each kind of failure, and where a journal's end was cut off by a crash.
+    /// for each kind of failure; where a journal's end was cut off by a crash; for each block that
+    /// is damaged; and where other users may read the directory.
     pub fn open(
         path: &Path,
         tell: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Directory, Error> {
-        fs::create_dir_all(path).map_err(Error::host("make the directory", path))?;
-        let marker = mark(path)?;
+        let folder = Folder::open_or_make(path).map_err(Error::host("make the directory", path))?;
+        let marker = mark(&folder)?;
         if marker.try_lock().is_err() {
             return Err(Error::InUse { path: path.join(MARKER) });
         }
+        let mode = folder.mode().map_err(Error::host("inspect", path))?;
+        if mode & OTHERS != 0 {
+            let path = path.display();
+            tell(&format!(
+                "{path} is accessible to other users (mode {mode:04o}), regardless of export \
+                 rules; to make it private: chmod 700 {path}"
+            ));
+        }
         let directory = Directory {
-            lock: Arc::new(Lock { path: path.to_owned(), open: Mutex::default(), _marker: marker }),
+            lock: Arc::new(Lock { folder, open: Mutex::default(), _marker: marker }),
             tell: Arc::new(tell),
+            pool: Pool::new(),
         };
         directory.names()?;
         Ok(directory)
     }
 
+    /// Keeps at most so many descriptors open for files of all volumes together; others are closed
+    /// as new ones are needed. [`DESCRIPTORS_PER_VOLUME`] come on top.
+    pub fn set_descriptors(&self, descriptors: usize) {
+        self.pool.set_descriptors(descriptors);
+    }
+
     /// The volumes that are kept here, in the order of their names.
     pub fn names(&self) -> Result<Vec<String>, Error> {
-        let path = &self.lock.path;
+        let folder = &self.lock.folder;
+        let path = folder.path();
         let mut names = Vec::new();
-        for entry in entries(path)? {
+        for entry in folder.names().map_err(Error::host("list", path))? {
             if entry == MARKER || entry == LOST_AND_FOUND {
                 continue;
             }
-            if !is_name(&entry) || !path.join(&entry).is_dir() {
-                return Err(Error::Foreign { path: path.clone(), entry });
+            if !is_name(&entry) {
+                return Err(Error::Foreign { path: path.to_owned(), entry });
+            }
+            let failed = || Error::host("open the directory", &path.join(&entry));
+            let kind = folder.kind(&entry).map_err(failed())?;
+            if kind.is_symlink() {
+                return Err(failed()(folder.link(&entry)));
+            }
+            if !kind.is_dir() {
+                return Err(Error::Foreign { path: path.to_owned(), entry });
             }
             names.push(entry);
         }
@@ -102,18 +165,13 @@ impl Directory {
         }
         drop(open);
         let held = Held { lock: Arc::clone(&self.lock), name: name.to_owned() };
-        let folder = self.lock.path.join(name);
-        let data = folder.join("data");
-        fs::create_dir_all(&data).map_err(Error::host("make the directory", &data))?;
-        for path in [&folder, &self.lock.path] {
-            sync(path)?;
-        }
-        let fs = match recover(&folder, options, &*self.tell)? {
-            Some(fs) => fs,
-            None => FileSystem::new(options),
-        };
-        let disk = Disk::new(folder.clone(), Arc::clone(&self.tell), held);
-        fs.keep_in(Arc::new(disk)).map_err(|source| Error::Keep { path: folder, source })
+        let folders = Arc::new(Folders::open_in(&self.lock.folder, name)?);
+        let tell = Arc::clone(&self.tell);
+        let recovered = recover(&folders, options, &*self.tell)?;
+        let Recovered { fs, carryover } = recovered.unwrap_or_else(|| Recovered::nothing(options));
+        let path = folders.volume.path().to_owned();
+        let disk = Disk::new(folders, self.pool.clone(), carryover, tell, held);
+        fs.keep_in(Arc::new(disk)).map_err(|source| Error::Keep { path, source })
     }
 }
 
@@ -125,38 +183,29 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The file that says that the directory is ours; it is made where there is nothing else.
-fn mark(path: &Path) -> Result<File, Error> {
-    let marker = path.join(MARKER);
-    if !marker.exists() {
-        let foreign = entries(path)?.into_iter().find(|entry| entry != LOST_AND_FOUND);
-        if let Some(entry) = foreign {
-            return Err(Error::Foreign { path: path.to_owned(), entry });
+fn mark(folder: &Folder) -> Result<File, Error> {
+    let path = folder.path().join(MARKER);
+    let mut file = match folder.file(MARKER) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let names = folder.names().map_err(Error::host("list", folder.path()))?;
+            if let Some(entry) = names.into_iter().find(|entry| entry != LOST_AND_FOUND) {
+                return Err(Error::Foreign { path: folder.path().to_owned(), entry });
+            }
+            let made = folder.create(MARKER).and_then(|mut file| {
+                file.write_all(FORMAT.as_bytes())?;
+                file.sync_all()?;
+                folder.sync()?;
+                folder.file(MARKER)
+            });
+            made.map_err(Error::host("write", &path))?
         }
-        let made = File::create_new(&marker)
-            .and_then(|mut file| file.write_all(FORMAT.as_bytes()).and(file.sync_all()));
-        made.map_err(Error::host("write", &marker))?;
-        sync(path)?;
-    }
+        opened => opened.map_err(Error::host("open", &path))?,
+    };
     let mut text = String::new();
-    let mut file = File::open(&marker).map_err(Error::host("open", &marker))?;
-    file.read_to_string(&mut text).map_err(Error::host("read", &marker))?;
+    file.read_to_string(&mut text).map_err(Error::host("read", &path))?;
     if text != FORMAT {
         let known = FORMAT.trim_end().to_owned();
-        return Err(Error::Version { path: marker, found: text.trim_end().to_owned(), known });
+        return Err(Error::Version { path, found: text.trim_end().to_owned(), known });
     }
     Ok(file)
-}
-
-/// Names in a directory. One that is no text is shown as it can be, which is no name of ours.
-pub(crate) fn entries(path: &Path) -> Result<Vec<String>, Error> {
-    let list = || -> std::io::Result<Vec<String>> {
-        fs::read_dir(path)?
-            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-            .collect()
-    };
-    list().map_err(Error::host("list", path))
-}
-
-fn sync(path: &Path) -> Result<(), Error> {
-    File::open(path).and_then(|file| file.sync_all()).map_err(Error::host("sync", path))
 }

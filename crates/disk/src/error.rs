@@ -73,6 +73,23 @@ pub enum Error {
         /// How that is known.
         what: String,
     },
+    /// The journal ends before what clients were promised.
+    #[error(
+        "{path} has lost changes that were acknowledged to clients: {extent}; nothing was changed. \
+         Put back a copy of the volume's directory; or, to continue without the missing changes, \
+         delete {mark} and start again: data that the journal does not mention is then moved to \
+         {lost}"
+    )]
+    JournalCut {
+        /// The file.
+        path: PathBuf,
+        /// What is missing, as far as that is known.
+        extent: String,
+        /// What says that it is missing.
+        mark: PathBuf,
+        /// Where data without a file would go.
+        lost: PathBuf,
+    },
     /// There is data and nothing that says whose.
     #[error(
         "{path} is missing, and the volume has data: put back a copy of the volume's directory, \
@@ -96,7 +113,7 @@ impl Error {
     pub(crate) fn host(
         what: &'static str,
         path: &std::path::Path,
-    ) -> impl FnOnce(io::Error) -> Error {
+    ) -> impl FnOnce(io::Error) -> Error + use<> {
         let path = path.to_owned();
         move |source| Error::Host { what, path, source }
     }

@@ -6,26 +6,47 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
 
 /// What can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
+    Open,
     Read,
     Write,
     SyncData,
+    WriteSums,
+    SyncSums,
     Cut,
     Append,
     SyncJournal,
+    Acknowledge,
     Reserve,
 }
 
-/// What a client is told of a failure.
+/// What a client is told of a failure. A lack of descriptors ends when others close theirs, so the
+/// client is asked to try again and its program never sees an error.
 pub(crate) fn answer(error: &io::Error) -> files::Error {
+    if lacks_descriptors(error) {
+        return files::Error::Jukebox;
+    }
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => files::Error::NoSpc,
         io::ErrorKind::FileTooLarge => files::Error::FBig,
         _ => files::Error::Io,
     }
+}
+
+/// Whether the process, or the system, has no descriptor left.
+pub(crate) fn lacks_descriptors(error: &io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    matches!(errno, Some(Errno::MFILE | Errno::NFILE))
+}
+
+/// Opens or makes something.
+pub(crate) fn open<T>(open: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    may(Call::Open)?;
+    open()
 }
 
 /// Fills what it can; zeros behind the end of the file.
@@ -72,7 +93,7 @@ pub(crate) fn reserve(file: &File, offset: u64, length: u64) -> io::Result<bool>
     may(Call::Reserve)?;
     match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, offset, length) {
         Ok(()) => Ok(true),
-        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => Ok(false),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }

@@ -25,21 +25,30 @@
 //! DIR/.fourcorners-volumes      says that DIR is ours, and is locked while a service uses it
 //! DIR/NAME/journal              the tree, in checksummed units that are there whole or not at all
 //! DIR/NAME/journal.new          the next journal while it is being written
-//! DIR/NAME/data/FILEID-GENERATION   the bytes of one file, sparse, in hexadecimal
+//! DIR/NAME/acknowledged         up to where the journal was acknowledged
+//! DIR/NAME/data/FILEID-GENERATION   the bytes of one file, sparse; numbers in hexadecimal
+//! DIR/NAME/sums/FILEID-GENERATION   a checksum of each of its blocks
+//! DIR/NAME/lost/                data that the journal does not mention, where that is a loss
 //! ```
+//!
+//! Directories and files are for their owner alone, and no symbolic link inside DIR is followed.
 //!
 //! The journal begins with the whole tree and goes on with what changed; at each start, and when it
 //! has grown, a new one takes its place by a rename. Bytes of files are written to their host file
 //! at once, without a record; a hole is a hole of the host's file. `used` is counted from what the
 //! host says has data, so its file system should keep holes in units of 4 KiB (ext4, XFS, tmpfs).
 
+mod acknowledged;
 mod bodies;
+mod checked;
 mod directory;
 mod error;
+mod folder;
 mod host;
 mod journal;
+mod pool;
 mod recover;
 mod storage;
 
-pub use directory::Directory;
+pub use directory::{DESCRIPTORS_PER_VOLUME, Directory};
 pub use error::Error;

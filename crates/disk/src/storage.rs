@@ -1,23 +1,36 @@
 //! The storage under one volume: its journal and its host files together.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use files::{DataId, Error, Storage};
+use files::{BLOCK_BYTES, DataId, Error, Storage};
 
-use crate::bodies::Bodies;
-use crate::directory::Held;
+use crate::acknowledged::Acknowledged;
+use crate::bodies::{Bodies, name};
+use crate::checked::{ReadOutcome, damaged_block};
+use crate::directory::{Folders, Held};
 use crate::host;
 use crate::journal::Journal;
+use crate::pool::Pool;
+use crate::recover::Carryover;
 
 /// Who is told of what went wrong.
 pub(crate) type Tell = dyn Fn(&str) + Send + Sync;
 
+/// Damaged blocks that are remembered, so that each is counted once.
+const REMEMBERED: usize = 100_000;
+
+/// Damaged blocks that are named one by one; of more, only their count is reported.
+const NAMED: usize = 20;
+
+/// How damage is known.
+const CHECKSUM: &str = "checksum mismatch";
+
 /// One volume's directory.
 pub(crate) struct Disk {
-    folder: PathBuf,
+    folders: Arc<Folders>,
     tell: Arc<Tell>,
     state: Mutex<State>,
     /// The lock on the directory of all volumes, and this volume's name in it.
@@ -28,22 +41,47 @@ pub(crate) struct Disk {
 struct State {
     /// `None` until the file system has handed over its tree.
     journal: Option<Journal>,
+    /// `None` until the journal has its name.
+    acknowledged: Option<Acknowledged>,
+    /// The number of the newest journal.
+    number: u64,
     bodies: Bodies,
     /// What was told last, so that a disk that stays full is told of once.
     told: Option<(&'static str, Option<i32>)>,
+    /// The last attempt failed for want of room on the disk.
+    is_full: bool,
+    /// The host failed to make something safe; what it took since is not to be believed.
+    has_failed: bool,
+    /// Blocks that were found damaged.
+    damaged: HashSet<(DataId, u64)>,
 }
 
 impl fmt::Debug for Disk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Disk({})", self.folder.display())
+        write!(f, "Disk({})", self.folders.volume.path().display())
     }
 }
 
 impl Disk {
-    pub(crate) fn new(folder: PathBuf, tell: Arc<Tell>, held: Held) -> Disk {
-        let bodies = Bodies::new(&folder.join("data"));
-        let state = Mutex::new(State { journal: None, bodies, told: None });
-        Disk { folder, tell, state, _held: held }
+    pub(crate) fn new(
+        folders: Arc<Folders>,
+        pool: Pool,
+        carryover: Carryover,
+        tell: Arc<Tell>,
+        held: Held,
+    ) -> Disk {
+        let bodies = Bodies::new(Arc::clone(&folders), pool, carryover.being_written);
+        let state = State {
+            journal: None,
+            acknowledged: None,
+            number: carryover.journal,
+            bodies,
+            told: None,
+            is_full: false,
+            has_failed: false,
+            damaged: HashSet::new(),
+        };
+        Disk { folders, tell, state: Mutex::new(state), _held: held }
     }
 
     /// A thread that panicked while it held the lock left counts that are right or too high.
@@ -53,16 +91,56 @@ impl Disk {
 
     /// The answer to a failure, which is told.
     fn refuse(&self, state: &mut State, what: &'static str, error: &io::Error) -> Error {
+        let answer = host::answer(error);
+        state.is_full = answer == Error::NoSpc;
         let kind = Some((what, error.raw_os_error()));
         if state.told != kind {
             state.told = kind;
-            let remedy = match host::answer(error) {
-                Error::NoSpc => "; make room on the disk, clients are answered NFS3ERR_NOSPC",
-                _ => "",
+            let remedy = match answer {
+                Error::NoSpc => self.room_left(),
+                Error::Jukebox => {
+                    "; clients are asked to retry (NFS3ERR_JUKEBOX); raise the limit \
+                                   of open files (ulimit -n), or allow fewer connections"
+                        .to_owned()
+                }
+                _ => String::new(),
             };
-            (self.tell)(&format!("{what} in {}: {error}{remedy}", self.folder.display()));
+            let path = self.folders.volume.path().display();
+            (self.tell)(&format!("{what} in {path}: {error}{remedy}"));
         }
-        host::answer(error)
+        answer
+    }
+
+    /// What to do about a full disk.
+    fn room_left(&self) -> String {
+        let volume = &self.folders.volume;
+        let free = volume.free_bytes().map_or(String::new(), |(free, all)| {
+            format!(" ({} of {} MiB free)", free >> 20, all >> 20)
+        });
+        let path = volume.path().display();
+        format!(
+            "; free space on the disk that holds {path}{free}; until then clients get \
+             NFS3ERR_NOSPC"
+        )
+    }
+
+    /// The answer to damage. Each block is counted once and the first ones are named, then every
+    /// tenfold count is reported.
+    fn refuse_damaged(&self, state: &mut State, data: DataId, block: u64, how: &str) -> Error {
+        if state.damaged.len() < REMEMBERED && state.damaged.insert((data, block)) {
+            let count = state.damaged.len();
+            let path = self.folders.data.path().join(name(data));
+            if count <= NAMED || count.ilog10() > (count - 1).ilog10() {
+                (self.tell)(&format!(
+                    "{}: bytes {} to {} are damaged ({how}); reads of them fail with NFS3ERR_IO \
+                     until they are rewritten; damaged blocks so far: {count}",
+                    path.display(),
+                    block * BLOCK_BYTES,
+                    (block + 1) * BLOCK_BYTES,
+                ));
+            }
+        }
+        Error::Io
     }
 
     /// Does something that may fail; success ends the silence about what failed before.
@@ -84,20 +162,58 @@ impl Disk {
     }
 }
 
+/// Closes the volume: what was written has its checksums also after a loss of power.
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let mut state = self.state();
+        if !state.has_failed {
+            let settled = state.bodies.settle();
+            let synced = state.acknowledged.as_ref().map_or(Ok(()), Acknowledged::sync);
+            if let Err(error) = settled.and(synced) {
+                self.refuse(&mut state, "close the volume", &error);
+            }
+        }
+        state.bodies.close();
+    }
+}
+
 impl Storage for Disk {
-    fn read(&self, data: DataId, offset: u64, into: &mut [u8]) -> Result<(), Error> {
+    fn read(&self, data: DataId, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
         let file = self.attempt("open a file's data", |state| state.bodies.find(data))?;
         // Not under the lock, so that one reading does not wait for another.
         let Some(file) = file else {
-            into.fill(0);
-            return Ok(());
+            let block = offset / BLOCK_BYTES;
+            let how = "the host file is missing";
+            return Err(self.refuse_damaged(&mut self.state(), data, block, how));
         };
-        host::read(&file, offset, into)
-            .map_err(|error| self.refuse(&mut self.state(), "read a file's data", &error))
+        match file.read(offset, into) {
+            Ok(ReadOutcome::Whole) => Ok(into.len()),
+            Ok(ReadOutcome::Damaged { block }) => {
+                let answer = self.refuse_damaged(&mut self.state(), data, block, CHECKSUM);
+                match (block * BLOCK_BYTES).saturating_sub(offset) {
+                    0 => Err(answer),
+                    before => Ok(before as usize),
+                }
+            }
+            Err(error) => Err(self.refuse(&mut self.state(), "read a file's data", &error)),
+        }
     }
 
     fn write(&self, data: DataId, offset: u64, bytes: &[u8], stable: bool) -> Result<(), Error> {
-        self.attempt("write a file's data", |state| state.bodies.write(data, offset, bytes, stable))
+        let mut state = self.state();
+        match state.bodies.write(data, offset, bytes, stable) {
+            Err(error) if let Some(block) = damaged_block(&error) => {
+                Err(self.refuse_damaged(&mut state, data, block, CHECKSUM))
+            }
+            written => {
+                drop(state);
+                self.attempt("write a file's data", |_| written)
+            }
+        }
+    }
+
+    fn open(&self, data: DataId) -> Result<(), Error> {
+        self.attempt("open a file's data", |state| state.bodies.open(data).map(drop))
     }
 
     fn cut(&self, data: DataId, size: u64) -> Result<(), Error> {
@@ -114,26 +230,25 @@ impl Storage for Disk {
 
     fn append(&self, records: &[u8], durable: bool) -> Result<(), Error> {
         self.attempt("append to the journal", |state| {
-            if durable {
-                state.bodies.keep_promises()?;
-            }
-            let journal = state.journal.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-            if !records.is_empty() {
-                journal.append(records)?;
-            }
-            if durable {
-                journal.sync()?;
-                state.bodies.remove_forgotten()?;
-            }
-            Ok(())
-        })
+            state.keep(records, durable).inspect_err(|_| state.has_failed = true)
+        })?;
+        if durable {
+            // What is safe stays safe where this fails; only a cut would not be noticed.
+            let _told = self.attempt("note what is acknowledged", State::note_acknowledged);
+        }
+        Ok(())
     }
 
     fn replace(&self, units: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Error> {
-        let begun = self.attempt("write a new journal", |_| Journal::begin(&self.folder, units));
+        let begun = self.attempt("write a new journal", |state| {
+            Journal::begin(&self.folders.volume, state.number + 1, units)
+        });
         let mut state = self.state();
         match (begun, &mut state.journal) {
-            (Ok(journal), _) => state.journal = Some(journal),
+            (Ok(journal), _) => {
+                state.number = journal.number;
+                state.journal = Some(journal);
+            }
             // The old one still has its name and goes on; what failed was told.
             (Err(_), Some(old)) => {
                 old.grow_on();
@@ -142,9 +257,17 @@ impl Storage for Disk {
             (Err(error), None) => return Err(error),
         }
         drop(state);
-        self.attempt("sync the directory", |state| match &mut state.journal {
-            Some(journal) => journal.settle(&self.folder),
-            None => Ok(()),
+        self.attempt("sync the directory", |state| {
+            let State { journal: Some(journal), acknowledged, .. } = state else { return Ok(()) };
+            let volume = &self.folders.volume;
+            volume.sync()?;
+            let (number, safe) = (journal.number, journal.safe);
+            match acknowledged {
+                Some(acknowledged) => acknowledged.note(number, safe, 0)?,
+                None => *acknowledged = Some(Acknowledged::begin(volume, number, safe)?),
+            }
+            // Only now that the journal before it takes no room any more.
+            journal.reserve()
         })
     }
 
@@ -152,11 +275,18 @@ impl Storage for Disk {
         self.state().journal.as_ref().is_some_and(Journal::has_grown)
     }
 
+    fn is_full(&self) -> bool {
+        self.state().is_full
+    }
+
     fn room(&self) -> Result<(), Error> {
         let full = |state: &State| state.journal.as_ref().is_some_and(|journal| journal.full);
-        if !full(&self.state()) {
+        let mut state = self.state();
+        state.is_full = false;
+        if !full(&state) {
             return Ok(());
         }
+        drop(state);
         self.attempt("take room for the journal", |state| {
             if let Some(journal) = &mut state.journal {
                 journal.reserve()?;
@@ -166,199 +296,33 @@ impl Storage for Disk {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::{Arc, Mutex};
-
-    use files::{Caller, Error, FileSystem, Handle, How, Options, SetAttributes, Stability, Time};
-
-    use crate::Directory;
-    use crate::host::Call;
-    use crate::host::faults::FAULT;
-
-    const ROOT: Caller<'static> = Caller { uid: 0, gid: 0, gids: &[], read_only: false };
-    const NOW: Time = Time { seconds: 5, nanoseconds: 0 };
-    const EIO: i32 = 5;
-    const ENOSPC: i32 = 28;
-    const EDQUOT: i32 = 122;
-
-    struct Scene {
-        fs: FileSystem,
-        file: Handle,
-        told: Arc<Mutex<Vec<String>>>,
-        folder: tempfile::TempDir,
-    }
-
-    fn options() -> Options {
-        Options {
-            fsid: 1,
-            instance: 1,
-            quota: units::Bytes::gib(1),
-            memory_max: units::Bytes::gib(1),
-            inodes_max: 1000,
-            file_size_max: units::Bytes::gib(1),
-            links_max: 100,
-            unstable: files::Unstable::Kept,
-            transfer_max: 1 << 20,
-            root: (0, 0, 0o755),
-            made: NOW,
+impl State {
+    /// Keeps records, and with `durable` everything that was promised.
+    fn keep(&mut self, records: &[u8], durable: bool) -> io::Result<()> {
+        if durable {
+            self.bodies.keep_promises()?;
         }
-    }
-
-    fn scene() -> Scene {
-        let folder = tempfile::tempdir().unwrap();
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let tell = Arc::clone(&told);
-        let tell = move |text: &str| tell.lock().unwrap().push(text.to_owned());
-        let directory = Directory::open(folder.path(), tell).unwrap();
-        let mut fs = directory.volume("v", options()).unwrap();
-        let how = How::Guarded(SetAttributes::default());
-        let file = fs.create(fs.root(), b"f", how, &ROOT, NOW).result.unwrap().handle;
-        fs.write(file, 0, &[1; 8192], Stability::FileSync, &ROOT, NOW).result.unwrap();
-        fs.sync().unwrap();
-        Scene { fs, file, told, folder }
-    }
-
-    impl Scene {
-        fn write(&mut self, stability: Stability) -> Result<(), Error> {
-            self.fs.write(self.file, 4096, &[2; 8192], stability, &ROOT, NOW).result.map(drop)
+        let journal = self.journal.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        if !records.is_empty() {
+            journal.append(records)?;
         }
+        if durable {
+            journal.sync()?;
+            self.bodies.remove_forgotten()?;
+        }
+        Ok(())
     }
 
-    #[test]
-    fn a_full_disk_is_nospc_and_a_failing_one_is_io_and_both_end_with_their_cause() {
-        for (errno, error) in [(ENOSPC, Error::NoSpc), (EDQUOT, Error::NoSpc), (EIO, Error::Io)] {
-            let mut scene = scene();
-            let before = scene.fs.getattr(scene.file);
-            FAULT.set(Some((Call::Write, errno)));
-            for _ in 0..3 {
-                assert_eq!(scene.write(Stability::Unstable), Err(error));
+    /// Notes that what is safe in the journal may be acknowledged.
+    fn note_acknowledged(&mut self) -> io::Result<()> {
+        match (&self.journal, &mut self.acknowledged) {
+            (Some(journal), Some(acknowledged)) => {
+                acknowledged.note(journal.number, journal.safe, journal.safe_appended)
             }
-            FAULT.set(None);
-            assert_eq!(scene.told.lock().unwrap().len(), 1, "told once");
-            assert_eq!(scene.fs.getattr(scene.file), before);
-            assert_eq!(scene.write(Stability::FileSync), Ok(()));
-            scene.fs.sync().unwrap();
-            scene.fs.check();
+            _ => Ok(()),
         }
-    }
-
-    #[test]
-    fn a_read_that_the_disk_cannot_do_is_io() {
-        let scene = scene();
-        FAULT.set(Some((Call::Read, EIO)));
-        assert_eq!(scene.fs.read(scene.file, 0, 10, &ROOT).err(), Some(Error::Io));
-        FAULT.set(None);
-        assert!(scene.fs.read(scene.file, 0, 10, &ROOT).is_ok());
-        let told = scene.told.lock().unwrap();
-        assert!(told[0].contains("read a file's data in ") && told[0].contains("os error 5"));
-    }
-
-    #[test]
-    fn a_commit_that_the_disk_cannot_keep_is_io_and_has_everybody_write_again() {
-        let mut scene = scene();
-        scene.write(Stability::Unstable).unwrap();
-        let verifier = scene.fs.write_verifier();
-        FAULT.set(Some((Call::SyncData, EIO)));
-        assert_eq!(scene.fs.commit(scene.file, 0, 0).result, Err(Error::Io));
-        FAULT.set(None);
-        assert_ne!(scene.fs.write_verifier(), verifier);
-        scene.fs.sync().unwrap();
-    }
-
-    #[test]
-    fn what_was_promised_and_cannot_be_kept_fails_the_sync_and_every_change_after_it() {
-        for call in [Call::SyncData, Call::Append, Call::SyncJournal] {
-            let mut scene = scene();
-            scene.write(Stability::DataSync).unwrap();
-            FAULT.set(Some((call, EIO)));
-            assert_eq!(scene.fs.sync(), Err(Error::Io), "{call:?}");
-            FAULT.set(None);
-            assert_eq!(scene.write(Stability::Unstable), Err(Error::Io));
-            assert_eq!(scene.fs.sync(), Err(Error::Io));
-            assert!(scene.fs.read(scene.file, 0, 10, &ROOT).is_ok());
-        }
-    }
-
-    #[test]
-    fn a_turn_syncs_each_file_once_and_one_without_promises_syncs_nothing() {
-        let mut scene = scene();
-        scene.write(Stability::Unstable).unwrap();
-        for call in [Call::SyncData, Call::SyncJournal] {
-            FAULT.set(Some((call, EIO)));
-            scene.fs.sync().unwrap();
-        }
-        FAULT.set(None);
-        for _ in 0..100 {
-            scene.write(Stability::FileSync).unwrap();
-        }
-        scene.fs.sync().unwrap();
-        scene.fs.commit(scene.file, 0, 0).result.unwrap();
-        FAULT.set(Some((Call::SyncData, EIO)));
-        assert!(scene.fs.commit(scene.file, 0, 0).result.is_ok(), "it is safe already");
-        FAULT.set(None);
-    }
-
-    /// The bytes of the file after a crash now.
-    fn after_a_crash(scene: Scene) -> Vec<u8> {
-        let Scene { fs, file, folder, .. } = scene;
-        drop(fs);
-        let directory = Directory::open(folder.path(), |_| {}).unwrap();
-        let fs = directory.volume("v", options()).unwrap();
-        fs.check();
-        fs.read(file, 0, 1 << 20, &ROOT).unwrap().pieces.collect::<Vec<_>>().concat()
-    }
-
-    #[test]
-    fn data_is_cut_off_only_after_the_journal_says_so() {
-        for call in [Call::Append, Call::SyncJournal] {
-            let mut scene = scene();
-            FAULT.set(Some((call, EIO)));
-            let set = SetAttributes { size: Some(10), ..SetAttributes::default() };
-            assert_eq!(scene.fs.setattr(scene.file, &set, None, &ROOT, NOW).result, Err(Error::Io));
-            FAULT.set(None);
-            let bytes = after_a_crash(scene);
-            assert!(bytes.iter().all(|byte| *byte == 1), "{call:?}");
-            // Whether a record reached the disk that was written and could not be made safe is
-            // the disk's secret.
-            assert_eq!(bytes.len(), if call == Call::Append { 8192 } else { 10 });
-        }
-    }
-
-    #[test]
-    fn the_journal_promises_no_data_that_is_not_safe() {
-        let mut scene = scene();
-        scene.write(Stability::DataSync).unwrap();
-        FAULT.set(Some((Call::SyncData, EIO)));
-        assert_eq!(scene.fs.sync(), Err(Error::Io));
-        FAULT.set(None);
-        assert_eq!(after_a_crash(scene).len(), 8192, "the journal knows nothing of the write");
-    }
-
-    #[test]
-    fn where_no_room_is_left_for_the_journal_nothing_new_is_made_until_there_is() {
-        let mut scene = scene();
-        let how = How::Guarded(SetAttributes::default());
-        FAULT.set(Some((Call::Reserve, ENOSPC)));
-        let mut refused = None;
-        // A record is about 100 bytes; the room that is taken ahead is 8 MiB.
-        for number in 0..200_000 {
-            let name = "n".repeat(200) + &number.to_string();
-            let made = scene.fs.create(scene.fs.root(), name.as_bytes(), how, &ROOT, NOW);
-            if let Err(error) = made.result {
-                refused = Some(error);
-                break;
-            }
-            scene.fs.remove(scene.fs.root(), name.as_bytes(), &ROOT, NOW).result.unwrap();
-            if number % 100 == 0 {
-                scene.fs.sync().unwrap();
-            }
-        }
-        assert_eq!(refused, Some(Error::NoSpc));
-        assert_eq!(scene.fs.remove(scene.fs.root(), b"f", &ROOT, NOW).result, Ok(()));
-        scene.fs.sync().unwrap();
-        FAULT.set(None);
-        assert!(scene.fs.create(scene.fs.root(), b"g", how, &ROOT, NOW).result.is_ok());
-        scene.fs.sync().unwrap();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,6 +47,9 @@ impl FileSystem {
         if let Some(size) = set.size {
             let file = self.table.named(object.fileid).file()?;
             cut = (file.outside && size < file.size()).then_some(size);
+            if let (Some(_), Some(storage)) = (cut, &self.storage) {
+                storage.open(DataId { fileid: object.fileid, generation: object.generation })?;
+            }
             self.change_file(object.fileid, |file| file.set_size(size));
         }
         let inode = self.table.get_mut(object)?;

@@ -127,7 +127,11 @@ impl FileSystem {
 /// The record of an inode.
 fn record(inode: &Inode) -> Record<'_> {
     let body = match &inode.body {
-        Body::File(file) => BodyRecord::File { size: file.size(), exclusive: file.exclusive },
+        Body::File(file) => BodyRecord::File {
+            size: file.size(),
+            exclusive: file.exclusive,
+            promised: file.promised,
+        },
         Body::Directory(directory) => {
             BodyRecord::Directory { parent: directory.parent, next_cookie: directory.next_cookie() }
         }

@@ -28,7 +28,8 @@ pub struct Read<'a> {
     /// and stay as they are now.
     pub pieces: Pieces<'a>,
     /// How many they are together: less than asked for only at the end of the file, or where more
-    /// than the transfer size is asked for of data in a storage.
+    /// than the transfer size is asked for of data in a storage, or before a block of it that is
+    /// damaged; reading that one is NFS3ERR_IO.
     pub count: u64,
     /// True if the last of them is the last of the file, or the offset lies beyond it.
     pub eof: bool,
@@ -72,8 +73,8 @@ impl FileSystem {
                 let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, count as usize).collect();
                 let into = Arc::get_mut(&mut bytes).expect("nobody else has seen it yet");
                 let data = DataId { fileid: file.fileid, generation: file.generation };
-                storage.read(data, offset, into)?;
-                Pieces::owned(bytes)
+                count = storage.read(data, offset, into)? as u64;
+                Pieces::owned(bytes, count)
             }
         };
         let eof = offset.saturating_add(count) >= body.size();
@@ -174,12 +175,16 @@ impl FileSystem {
         let size = body.size();
         if let Err(error) = storage.write(data, offset, bytes, stable) {
             // A part of it may be there; beyond the end of the file it would be seen some day.
-            if offset + length > size && storage.cut(data, size).is_err() {
+            let may_be_there = error != Error::Jukebox && offset + length > size;
+            if may_be_there && storage.cut(data, size).is_err() {
                 self.failed = true;
             }
             return Err(error);
         }
-        self.change_file(file.fileid, |body| body.note_written(offset, length));
+        self.change_file(file.fileid, |body| {
+            body.note_written(offset, length);
+            body.promised |= stable;
+        });
         self.table.changes.durable |= stable;
         Ok(stability)
     }
@@ -231,7 +236,8 @@ impl FileSystem {
     }
 
     /// Makes what a storage has of a file safe. Where that fails the storage may have dropped what
-    /// it could not keep, so every client has to write again what it has not committed.
+    /// it could not keep, so every client has to write again what it has not committed; not so
+    /// where it could not even begin.
     fn make_safe(&mut self, file: Handle) -> Result<(), Error> {
         let Some(storage) = self.storage.clone() else { return Ok(()) };
         if self.failed {
@@ -242,9 +248,20 @@ impl FileSystem {
             return Ok(());
         }
         let data = DataId { fileid: file.fileid, generation: file.generation };
-        storage.commit(data).inspect_err(|_| {
-            self.write_verifier = self.write_verifier.wrapping_add(1);
-        })
+        storage.commit(data).inspect_err(|error| {
+            if *error != Error::Jukebox {
+                self.write_verifier = self.write_verifier.wrapping_add(1);
+            }
+        })?;
+        if !self.table.get(file)?.file()?.promised {
+            self.table.get_mut(file)?.file_mut()?.promised = true;
+        }
+        Ok(())
+    }
+
+    /// Whether a refusal for want of room is the storage's, and not a limit of the volume.
+    pub fn is_storage_full(&self) -> bool {
+        self.storage.as_ref().is_some_and(|storage| storage.is_full())
     }
 
     /// Whether anything may change: not after the storage failed.

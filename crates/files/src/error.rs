@@ -50,6 +50,8 @@ pub enum Error {
     BadCookie = 10003,
     /// The reply would not hold even one entry.
     TooSmall = 10005,
+    /// Nothing was done; the caller should try again later.
+    Jukebox = 10008,
 }
 
 impl Error {
@@ -82,6 +84,7 @@ impl Error {
             Error::NotSync => "NFS3ERR_NOT_SYNC",
             Error::BadCookie => "NFS3ERR_BAD_COOKIE",
             Error::TooSmall => "NFS3ERR_TOOSMALL",
+            Error::Jukebox => "NFS3ERR_JUKEBOX",
         }
     }
 }
@@ -109,6 +112,7 @@ mod tests {
             (Error::Stale, 70, "NFS3ERR_STALE"),
             (Error::BadHandle, 10001, "NFS3ERR_BADHANDLE"),
             (Error::TooSmall, 10005, "NFS3ERR_TOOSMALL"),
+            (Error::Jukebox, 10008, "NFS3ERR_JUKEBOX"),
         ] {
             assert_eq!((error.code(), error.to_string().as_str()), (code, name));
         }

@@ -32,6 +32,10 @@ pub(crate) struct File {
     stored: Extents,
     /// True once a storage was given data of this file.
     pub(crate) outside: bool,
+    /// True once data of this file in a storage was promised to be safe.
+    pub(crate) promised: bool,
+    /// True if the storage has lost it, so that what was written is not known.
+    pub(crate) lost: bool,
     /// `None` if everything is stable.
     stable: Option<Box<Stable>>,
     /// The verifier of the EXCLUSIVE create that made it.
@@ -66,9 +70,9 @@ impl File {
         Cost { blocks, memory_bytes }
     }
 
-    /// Whether a storage has anything in a range.
+    /// Whether a storage has anything in a range, or should have.
     pub(crate) fn is_stored(&self, offset: u64, length: u64) -> bool {
-        self.stored.any(offset, length)
+        self.lost || self.stored.any(offset, length)
     }
 
     /// Notes that a storage was given data.

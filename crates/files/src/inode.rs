@@ -306,6 +306,12 @@ impl Table {
         }
     }
 
+    /// The generation of the inode that has a number, or of the next one that will.
+    pub(crate) fn generation(&self, fileid: u64) -> Option<u32> {
+        let slot = self.slot(fileid.checked_sub(ROOT)? as usize)?;
+        Some(slot.inode.as_ref().map_or(slot.generation, |inode| inode.generation))
+    }
+
     /// Numbers that had an inode and have none, with the generation of the next.
     pub(crate) fn free_numbers(&self) -> impl Iterator<Item = (u64, u32)> {
         let generation = |index: &usize| self.slot(*index).map(|slot| slot.generation);

@@ -50,4 +50,4 @@ pub use record::Damage;
 pub use recovery::Recovery;
 pub use relink::{Linked, Renamed};
 pub use sparse::BLOCK_BYTES;
-pub use storage::{DataId, Storage};
+pub use storage::{DataId, Storage, Stored};

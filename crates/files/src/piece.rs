@@ -77,9 +77,10 @@ impl<'a> Pieces<'a> {
         Pieces(Source::Chunks { sparse, at: offset, end: offset + length })
     }
 
-    /// One piece that is all of these bytes.
-    pub(crate) fn owned(bytes: Arc<[u8]>) -> Pieces<'a> {
-        let to = bytes.len() as u32;
+    /// One piece that is the first `count` of these bytes.
+    pub(crate) fn owned(bytes: Arc<[u8]>, count: u64) -> Pieces<'a> {
+        debug_assert!(count <= bytes.len() as u64);
+        let to = count as u32;
         Pieces(Source::One(Some(Piece { chunk: Some(bytes), from: 0, to })))
     }
 }

@@ -29,6 +29,10 @@ const GONE: u8 = 3;
 const NAME: u8 = 4;
 const NO_NAME: u8 = 5;
 
+/// The kind of an inode that is a regular file of which data was promised to be safe: beyond those
+/// of the protocol, which a file without promised data has.
+const PROMISED_FILE: u8 = 8;
+
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Record<'a> {
@@ -62,7 +66,7 @@ pub(crate) struct InodeRecord<'a> {
 /// And of its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodyRecord<'a> {
-    File { size: u64, exclusive: Option<[u8; 8]> },
+    File { size: u64, exclusive: Option<[u8; 8]>, promised: bool },
     Directory { parent: u64, next_cookie: u64 },
     Symlink(&'a [u8]),
     Special(Kind, (u32, u32)),
@@ -148,8 +152,8 @@ impl Record<'_> {
 impl BodyRecord<'_> {
     fn put(&self, to: &mut Vec<u8>) {
         match self {
-            BodyRecord::File { size, exclusive } => {
-                to.push(Kind::Regular as u8);
+            BodyRecord::File { size, exclusive, promised } => {
+                to.push(if *promised { PROMISED_FILE } else { Kind::Regular as u8 });
                 to.extend(size.to_le_bytes());
                 to.push(u8::from(exclusive.is_some()));
                 to.extend(exclusive.unwrap_or_default());
@@ -220,12 +224,13 @@ impl<'a> Reader<'a> {
     fn body(&mut self) -> Result<BodyRecord<'a>, Damage> {
         let kind = self.byte()?;
         let special = match kind {
-            1 => {
+            1 | PROMISED_FILE => {
+                let promised = kind == PROMISED_FILE;
                 let size = self.long()?;
                 let made_exclusively = self.byte()? != 0;
                 let verifier = self.array()?;
                 let exclusive = made_exclusively.then_some(verifier);
-                return Ok(BodyRecord::File { size, exclusive });
+                return Ok(BodyRecord::File { size, exclusive, promised });
             }
             2 => {
                 let parent = self.long()?;
@@ -266,8 +271,9 @@ mod tests {
     fn every_record_is_read_as_it_was_written_and_no_beginning_of_it_is_one() {
         for record in [
             Record::Volume { fsid: 1, birth: u64::MAX },
-            inode(BodyRecord::File { size: 1 << 62, exclusive: None }),
-            inode(BodyRecord::File { size: 0, exclusive: Some(*b"verifier") }),
+            inode(BodyRecord::File { size: 1 << 62, exclusive: None, promised: false }),
+            inode(BodyRecord::File { size: 1 << 62, exclusive: None, promised: true }),
+            inode(BodyRecord::File { size: 0, exclusive: Some(*b"verifier"), promised: false }),
             inode(BodyRecord::Directory { parent: 2, next_cookie: 3 }),
             inode(BodyRecord::Symlink(&[b'x'; 4096])),
             inode(BodyRecord::Special(Kind::CharacterDevice, (1, 2))),

@@ -8,7 +8,7 @@ use crate::directory::Directory;
 use crate::file::File;
 use crate::inode::{Body, Inode, ROOT, Table, charge};
 use crate::record::{BodyRecord, Damage, InodeRecord, Record};
-use crate::{DataId, Error, FileSystem, Options, Storage};
+use crate::{DataId, Error, FileSystem, Options, Storage, Stored};
 
 /// Collects records in the order in which they were kept, and gives the file system that they
 /// describe.
@@ -77,8 +77,9 @@ impl Recovery {
             self.names.remove(&record.fileid);
         }
         let body = match &record.body {
-            BodyRecord::File { size, exclusive } => {
+            BodyRecord::File { size, exclusive, promised } => {
                 let mut file = File::default();
+                (file.outside, file.promised) = (*promised, *promised);
                 file.exclusive = *exclusive;
                 file.set_size(*size);
                 Body::File(file)
@@ -202,26 +203,59 @@ impl Recovery {
 }
 
 impl FileSystem {
-    /// The data that files of the tree may have, each with the file's size.
-    pub fn data(&self) -> impl Iterator<Item = (DataId, u64)> {
+    /// The data that files of the tree may have.
+    pub fn data(&self) -> impl Iterator<Item = (DataId, Stored)> {
         self.table.all().filter_map(|inode| match &inode.body {
             Body::File(file) => {
                 let data = DataId { fileid: inode.fileid, generation: inode.generation };
-                Some((data, file.size()))
+                Some((data, Stored { size: file.size(), is_promised: file.promised }))
             }
             _ => None,
         })
     }
 
+    /// Whether the records say that the file that had this data was removed.
+    pub fn was_removed(&self, data: DataId) -> bool {
+        let generation = self.table.generation(data.fileid);
+        // Generations of a number go up by one, and may wrap around.
+        generation.is_some_and(|now| (now.wrapping_sub(data.generation) as i32) > 0)
+    }
+
+    /// The path of a file from the root, by the first of its names that is found, for messages.
+    /// It looks through all directories.
+    pub fn path_of(&self, data: DataId) -> Option<String> {
+        let mut path = String::new();
+        let mut fileid = data.fileid;
+        while fileid != ROOT {
+            let names = self.table.all().filter_map(|inode| Some((inode, inode.directory().ok()?)));
+            let (parent, name) = names
+                .flat_map(|(inode, names)| names.after(0).map(move |entry| (inode.fileid, entry)))
+                .find_map(|(parent, (_, name, named))| {
+                    (named == fileid).then_some((parent, name))
+                })?;
+            path = format!("/{}{path}", name.escape_ascii());
+            fileid = parent;
+        }
+        Some(path)
+    }
+
     /// After a [`Recovery`], says where a storage has data of a file, in bytes from its beginning
-    /// and below its size. A file of which nothing is said has none.
+    /// and below its size; from then on it is promised. A file of which nothing is said has none.
     pub fn found(&mut self, data: DataId, ranges: &[Range<u64>]) {
         self.change_file(data.fileid, |file| {
-            file.outside = true;
+            (file.outside, file.promised) = (true, true);
             for range in ranges {
                 debug_assert!(range.start < range.end && range.end <= file.size());
                 file.note_written(range.start, range.end - range.start);
             }
+        });
+    }
+
+    /// After a [`Recovery`], says that a storage has lost the data of a file and does not know
+    /// where it had some: every read of it asks the storage.
+    pub fn lost(&mut self, data: DataId) {
+        self.change_file(data.fileid, |file| {
+            (file.outside, file.promised, file.lost) = (true, true, true);
         });
     }
 

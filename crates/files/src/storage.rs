@@ -28,15 +28,29 @@ pub struct DataId {
     pub generation: u32,
 }
 
-/// Keeps data and records. Its errors are those of the procedures: [`Error::NoSpc`] and
-/// [`Error::Io`]. It is called by one file system alone.
+/// What is known of the data of a file that a storage may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The file's size in bytes.
+    pub size: u64,
+    /// Data of it was promised to be safe, so that a storage without any has lost it.
+    pub is_promised: bool,
+}
+
+/// Keeps data and records. Its errors are those of the procedures: [`Error::NoSpc`],
+/// [`Error::Io`], and [`Error::Jukebox`] where nothing was done and trying again may succeed. It is
+/// called by one file system alone.
 pub trait Storage: fmt::Debug + Send + Sync {
-    /// Fills `into` with the bytes at `offset`; zeros where there are none.
-    fn read(&self, data: DataId, offset: u64, into: &mut [u8]) -> Result<(), Error>;
+    /// Fills `into` with the bytes at `offset`, zeros where there are none, and returns how many
+    /// are right: less than all of them, but at least one, where the next is damaged.
+    fn read(&self, data: DataId, offset: u64, into: &mut [u8]) -> Result<usize, Error>;
 
     /// Stores bytes; what was not there before them is zeros. With `stable` they are safe when
     /// the next [`Storage::append`] that is `durable` returns.
     fn write(&self, data: DataId, offset: u64, bytes: &[u8], stable: bool) -> Result<(), Error>;
+
+    /// Opens what a [`Storage::cut`] needs that must not fail for want of it.
+    fn open(&self, data: DataId) -> Result<(), Error>;
 
     /// Gives up everything from `size` on, safely.
     fn cut(&self, data: DataId, size: u64) -> Result<(), Error>;
@@ -57,6 +71,10 @@ pub trait Storage: fmt::Debug + Send + Sync {
 
     /// Whether so much was appended that [`Storage::replace`] is worth its time.
     fn wants_replacing(&self) -> bool;
+
+    /// Whether the call before this one failed because the storage has no room, as opposed to a
+    /// limit of the volume.
+    fn is_full(&self) -> bool;
 
     /// [`Error::NoSpc`] if there may be no room for another record. Asked before something new is
     /// made; removing goes on as long as it can.

@@ -107,6 +107,9 @@ pub enum Shortage {
     /// The memory that it may take is used up: NFS3ERR_NOSPC. The emulation's limit, not the
     /// volume's, and so worth a line in the log.
     Memory,
+    /// The disk that it is kept on is full: NFS3ERR_NOSPC. The storage says so itself, with the
+    /// disk's name.
+    Disk,
     /// It has as many objects as it may have: NFS3ERR_NOSPC.
     Inodes,
 }

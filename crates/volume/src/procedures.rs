@@ -207,6 +207,7 @@ fn dispatch(call: &mut Call<'_>, arguments: &NfsArguments<'_>) -> Done {
 fn shortage(files: &FileSystem, status: nfsstat3) -> Option<Shortage> {
     match status {
         nfsstat3::NFS3ERR_DQUOT => Some(Shortage::Quota),
+        nfsstat3::NFS3ERR_NOSPC if files.is_storage_full() => Some(Shortage::Disk),
         nfsstat3::NFS3ERR_NOSPC => {
             let left = files.fsstat(files.root()).map_or(0, |space| space.files_free);
             Some(if left == 0 { Shortage::Inodes } else { Shortage::Memory })

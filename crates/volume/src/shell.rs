@@ -7,6 +7,7 @@
 //! An idle service makes no system call and uses no processor time: it waits for its sockets, for
 //! ever if nothing is due.
 
+mod descriptors;
 mod event_loop;
 mod haste;
 mod http;
@@ -17,7 +18,6 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroU64;
-use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,6 @@ use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use cloud::catalog::Catalog;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::gettid;
 use units::Bytes;
 
@@ -34,16 +33,14 @@ use crate::notice::Log;
 use crate::rules::Breach;
 use crate::server::{Open, Server, ServerOptions, StartError, in_memory};
 
-use event_loop::{EventLoop, Listening, Serves};
+use descriptors::{Budget, Needs};
+use event_loop::{CONVERSATIONS, EventLoop, Listening, Serves};
 use poll::Waker;
 
 pub use snapshot::Snapshot;
 
 /// Connections that wait to be accepted, for each address; the kernel has its own limit beside.
 const BACKLOG: i32 = 4096;
-
-/// Files that the process needs beside connections.
-const OTHER_FILES: u64 = 64;
 
 /// What the service is run with.
 pub struct Options {
@@ -158,11 +155,22 @@ impl Running {
         let Options { config, catalog, memory, data, portmapper, metrics, .. } = options;
         let Options { connections_max, held_room, log, .. } = options;
         let log = Arc::new(Mutex::new(log));
+        let needs = Needs {
+            connections: connections_max,
+            listeners: 2 * config.endpoints.len(),
+            conversations: if metrics.is_some() { 1 + CONVERSATIONS } else { 0 },
+            volumes: data.as_ref().map(|_| config.account.volumes.len()),
+        };
+        let limit = descriptors::raise_limit();
+        let budget = Budget::divide(limit, descriptors::open_now(), &needs);
+        if let Some(line) = budget.shortage(limit, &needs) {
+            tell(&log, &line);
+        }
         let open = match data {
             None => in_memory(),
-            Some(path) => kept_in(&path, &log)?,
+            Some(path) => kept_in(&path, &log, budget.data)?,
         };
-        let connections_max = connections_max.min(files_for_connections());
+        let connections_max = budget.connections;
         let started = Instant::now();
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut listening = Vec::new();
@@ -199,7 +207,7 @@ impl Running {
         let (send, commands): (_, Receiver<Command>) = channel();
         let waker = Waker::new().map_err(system("make an eventfd"))?;
         let theirs = waker.clone().map_err(system("copy an eventfd"))?;
-        make_room_for_files(&waker, connections_max);
+        descriptors::make_room(&waker, limit.min(budget.all));
         let mut event_loop = EventLoop::new(server, listening, theirs, commands, started)
             .map_err(system("make an epoll set"))?;
         let (send_id, thread_id) = channel();
@@ -298,10 +306,11 @@ impl Drop for Running {
 }
 
 /// Volumes that are kept in a directory.
-fn kept_in(path: &Path, log: &Arc<Mutex<Log>>) -> Result<Open, Error> {
+fn kept_in(path: &Path, log: &Arc<Mutex<Log>>, descriptors: u64) -> Result<Open, Error> {
     let theirs = Arc::clone(log);
     let directory = disk::Directory::open(path, move |line| tell(&theirs, line));
     let directory = directory.map_err(|error| Error::Volumes(vec![error.to_string()]))?;
+    directory.set_descriptors(usize::try_from(descriptors).unwrap_or(usize::MAX));
     Ok(Box::new(move |name, options| {
         directory.volume(name, options).map_err(|error| error.to_string())
     }))
@@ -323,25 +332,4 @@ fn listen(address: SocketAddr, what: &str) -> Result<TcpListener, Error> {
     let listener = TcpListener::bind(address).map_err(failed)?;
     rustix::net::listen(&listener, BACKLOG).map_err(|error| failed(error.into()))?;
     Ok(listener)
-}
-
-/// Lets the process have as many files as it may, and says how many of them connections can have.
-fn files_for_connections() -> usize {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: maximum, maximum };
-    // Where it is refused, there are fewer connections; the limit is told when it is reached.
-    let now = if setrlimit(Resource::Nofile, raised).is_ok() { maximum } else { current };
-    let files = now.unwrap_or(u64::MAX).saturating_sub(OTHER_FILES);
-    usize::try_from(files).unwrap_or(usize::MAX).max(1)
-}
-
-/// Has the kernel make the process' table of files as large as connections may want it, now. It
-/// doubles the table when it is full, and where the process has several threads it waits until all
-/// processors have seen that (`expand_fdtable`, Linux fs/file.c): milliseconds (`floor files` in
-/// xtask), in which nothing that is due would leave.
-fn make_room_for_files(any: &Waker, connections: usize) {
-    let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let wanted = (connections as u64).saturating_add(OTHER_FILES).min(most).saturating_sub(1);
-    // The table then grows when it must, as it would have, so a refusal is no reason not to serve.
-    drop(rustix::io::fcntl_dupfd_cloexec(any.fd(), RawFd::try_from(wanted).unwrap_or(RawFd::MAX)));
 }

@@ -106,13 +106,10 @@ fn state(fs: &FileSystem) -> (Vec<Seen>, Vec<(Handle, Vec<u8>)>) {
 fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged_and_halves_nothing() {
     for seed in 0..20 {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "crash::the_process_that_is_killed", "--nocapture"])
-            .env(DIRECTORY, folder.path())
-            .env(SEED, seed.to_string())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "crash::the_process_that_is_killed", "--nocapture"]);
+        command.env(DIRECTORY, folder.path()).env(SEED, seed.to_string()).stdout(Stdio::piped());
+        let mut child = started(&mut command);
         let mut last = None;
         let enough = draw(seed, 0, 0, 0) % 100;
         let mut killed = false;

@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use files::{Error, FileSystem, Handle, How, SetAttributes, Stability};
 
@@ -20,7 +20,8 @@ struct Mounted {
 }
 
 fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S]) {
-    let output = Command::new(program).args(arguments).output().unwrap();
+    let child = started(Command::new(program).args(arguments).stderr(Stdio::piped()));
+    let output = child.wait_with_output().unwrap();
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program}: {complained}");
 }
@@ -42,7 +43,8 @@ impl Drop for Mounted {
     fn drop(&mut self) {
         // A process that another test just forked has our files open until its program begins.
         let ended = (0..250).any(|_| {
-            let ended = Command::new("umount").arg(&self.point).status().unwrap().success();
+            let mut child = started(Command::new("umount").arg(&self.point));
+            let ended = child.wait().unwrap().success();
             if !ended {
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }

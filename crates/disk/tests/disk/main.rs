@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that cannot help fails its test")]
 
 mod crash;
+mod damage;
 mod full;
 mod refused;
 mod restart;

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use disk::{Directory, Error};
-use files::SetAttributes;
+use disk::Error;
+use files::{How, SetAttributes, Stability};
 
 use crate::scene::*;
 
@@ -11,7 +11,7 @@ use crate::scene::*;
 fn a_directory_with_content_of_others_is_refused_and_left_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("thesis.tex"), "x").unwrap();
-    let refused = Directory::open(folder.path(), |_| {}).err().unwrap();
+    let refused = directory(folder.path(), |_| {}).err().unwrap();
     assert!(matches!(&refused, Error::Foreign { entry, .. } if entry == "thesis.tex"));
     assert!(refused.to_string().contains("give a directory that is empty or new"), "{refused}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -24,8 +24,8 @@ fn content_of_others_among_volumes_is_refused_too() {
     for place in ["notes.txt", "alpha/notes.txt", "alpha/data/notes.txt"] {
         let path = folder.path().join(place);
         fs::write(&path, "x").unwrap();
-        let opened = Directory::open(folder.path(), |_| {});
-        let refused = opened.and_then(|directory| directory.volume("alpha", later()));
+        let opened = directory(folder.path(), |_| {});
+        let refused = opened.and_then(|volumes| volumes.volume("alpha", later()));
         assert!(matches!(refused, Err(Error::Foreign { .. })), "{place}");
         fs::remove_file(path).unwrap();
     }
@@ -36,7 +36,7 @@ fn content_of_others_among_volumes_is_refused_too() {
 fn two_services_cannot_share_a_directory_and_the_second_comes_when_the_first_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let volume = open(folder.path(), options());
-    let refused = Directory::open(folder.path(), |_| {}).err().unwrap();
+    let refused = directory(folder.path(), |_| {}).err().unwrap();
     assert!(matches!(refused, Error::InUse { .. }), "{refused}");
     drop(volume);
     open(folder.path(), later()).check();
@@ -45,9 +45,9 @@ fn two_services_cannot_share_a_directory_and_the_second_comes_when_the_first_is_
 #[test]
 fn names_that_lead_out_of_the_directory_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let directory = Directory::open(folder.path(), |_| {}).unwrap();
+    let volumes = directory(folder.path(), |_| {}).unwrap();
     for name in ["", ".", "..", "a/b", ".hidden", "-x", "a b", "\u{e4}"] {
-        let refused = directory.volume(name, options());
+        let refused = volumes.volume(name, options());
         assert!(matches!(refused, Err(Error::Name { .. })), "{name:?}");
     }
 }
@@ -67,14 +67,14 @@ fn a_damaged_journal_is_refused_with_its_name_and_the_place_and_nothing_is_chang
     let mut bad = good.clone();
     bad[good.len() / 2] ^= 1;
     fs::write(&path, &bad).unwrap();
-    let directory = Directory::open(folder.path(), |_| {}).unwrap();
-    let refused = directory.volume("alpha", later()).err().unwrap();
+    let volumes = directory(folder.path(), |_| {}).unwrap();
+    let refused = volumes.volume("alpha", later()).err().unwrap();
     let Error::Damaged { path: named, offset, .. } = &refused else { panic!("{refused}") };
     assert_eq!(named, &path);
     assert!(*offset > 0 && *offset <= good.len() as u64 / 2);
     assert_eq!(fs::read(&path).unwrap(), bad);
     fs::write(&path, good).unwrap();
-    directory.volume("alpha", later()).unwrap().check();
+    volumes.volume("alpha", later()).unwrap().check();
 }
 
 #[test]
@@ -82,46 +82,199 @@ fn data_without_a_journal_and_formats_of_tomorrow_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path(), options()));
     let path = folder.path().join("alpha/journal");
-    fs::write(&path, "fourcorners journal 2\n").unwrap();
-    let directory = Directory::open(folder.path(), |_| {}).unwrap();
-    let refused = directory.volume("alpha", later());
+    fs::write(&path, "fourcorners journal 9\n").unwrap();
+    let volumes = directory(folder.path(), |_| {}).unwrap();
+    let refused = volumes.volume("alpha", later());
     assert!(matches!(refused, Err(Error::Version { .. })));
     fs::remove_file(&path).unwrap();
     fs::write(folder.path().join("alpha/data/0000000000000003-00000001"), "x").unwrap();
-    let refused = directory.volume("alpha", later());
+    let refused = volumes.volume("alpha", later());
     assert!(matches!(refused, Err(Error::NoJournal { .. })));
-    drop(directory);
+    drop(volumes);
     fs::write(folder.path().join(".fourcorners-volumes"), "fourcorners volumes 2\n").unwrap();
-    let refused = Directory::open(folder.path(), |_| {});
+    let refused = directory(folder.path(), |_| {});
     assert!(matches!(refused, Err(Error::Version { .. })));
 }
 
 #[test]
-fn an_end_that_a_crash_cut_off_is_left_out_and_told() {
+fn an_end_that_was_acknowledged_and_is_missing_is_refused_and_one_that_was_not_is_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let mut volume = open(folder.path(), options());
     let root = volume.root();
-    let mut states = vec![everything(&volume)];
     let path = folder.path().join("alpha/journal");
-    let mut edges = vec![fs::read(&path).unwrap().len()];
+    let length = || fs::metadata(&path).unwrap().len() as usize;
+    let mut edges = vec![length()];
     for name in [b"a", b"b", b"c"] {
         volume.mkdir(root, name, &SetAttributes::default(), &ROOT, at(2)).result.unwrap();
         volume.sync().unwrap();
-        states.push(everything(&volume));
-        edges.push(fs::read(&path).unwrap().len());
+        edges.push(length());
     }
+    let acknowledged = everything(&volume);
+    let file = volume.create(root, b"f", How::Guarded(SetAttributes::default()), &ROOT, at(2));
+    let file = file.result.unwrap().handle;
+    volume.sync().unwrap();
+    edges.push(length());
+    let with_file = everything(&volume);
+    // Nobody was promised anything of this one.
+    volume.write(file, 0, b"unstable", Stability::Unstable, &ROOT, at(3)).result.unwrap();
+    volume.sync().unwrap();
     drop(volume);
     let whole = fs::read(&path).unwrap();
-    for length in (edges[0]..=whole.len()).rev().step_by(7).chain([edges[1], edges[0]]) {
+    assert!(whole.len() > edges[4] && edges[4] > edges[3]);
+    let lengths = (edges[0]..whole.len()).rev().step_by(7);
+    let told = ReportedLines::default();
+    let volumes = directory(folder.path(), told.tell()).unwrap();
+    for length in lengths.chain(edges[..4].iter().copied()).filter(|length| *length < edges[4]) {
         fs::write(&path, &whole[..length]).unwrap();
-        let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-        let tell = std::sync::Arc::clone(&told);
-        let tell = move |text: &str| tell.lock().unwrap().push(text.to_owned());
-        let directory = Directory::open(folder.path(), tell).unwrap();
-        let seen = everything(&directory.volume("alpha", later()).unwrap());
-        let whole_units = edges.iter().filter(|edge| **edge <= length).count() - 1;
-        assert!(seen == states[whole_units], "{length}");
-        let cut = told.lock().unwrap().iter().any(|text| text.contains("a crash cut off"));
-        assert_eq!(cut, !edges.contains(&length), "{length}");
+        let refused = volumes.volume("alpha", later()).err().unwrap();
+        let Error::JournalCut { extent, .. } = &refused else { panic!("{length}: {refused}") };
+        assert!(extent.contains(&format!("acknowledged up to byte {}", edges[4])), "{extent}");
+        assert_eq!(fs::read(&path).unwrap().len(), length, "nothing is changed");
     }
+    drop(volumes);
+    // What was never acknowledged may be missing, wherever it was cut.
+    for length in [edges[4], edges[4] + 1, whole.len() - 1] {
+        let copy = tempfile::tempdir().unwrap();
+        copied(folder.path(), copy.path());
+        fs::write(copy.path().join("alpha/journal"), &whole[..length]).unwrap();
+        let told = ReportedLines::default();
+        let volumes = directory(copy.path(), told.tell()).unwrap();
+        let seen = everything(&volumes.volume("alpha", later()).unwrap());
+        assert!(seen == with_file, "{length}");
+        assert_eq!(told.any("a crash cut off"), length != edges[4], "{length}");
+    }
+    // The operator goes on without what is missing.
+    fs::write(&path, &whole[..edges[3]]).unwrap();
+    fs::remove_file(folder.path().join("alpha/acknowledged")).unwrap();
+    let volumes = directory(folder.path(), told.tell()).unwrap();
+    let volume = volumes.volume("alpha", later()).unwrap();
+    assert!(everything(&volume) == acknowledged);
+    assert!(told.any("moved the data to") && told.any("alpha/lost"), "{told:?}");
+    let lost = fs::read_dir(folder.path().join("alpha/lost")).unwrap();
+    let lost: Vec<_> = lost.map(|entry| fs::read(entry.unwrap().path()).unwrap()).collect();
+    assert!(lost.iter().any(|data| data == b"unstable"));
+}
+
+#[test]
+fn a_journal_cut_at_the_edge_of_a_record_names_the_data_that_only_the_rest_mentions() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut volume = open(folder.path(), options());
+    let path = folder.path().join("alpha/journal");
+    let edge = fs::metadata(&path).unwrap().len();
+    let file = filled(&mut volume, b"f", &[7; 12_288]);
+    drop(volume);
+    fs::File::options().write(true).open(&path).unwrap().set_len(edge).unwrap();
+    let volumes = directory(folder.path(), |_| {}).unwrap();
+    let refused = volumes.volume("alpha", later()).err().unwrap().to_string();
+    let data = data_path(folder.path(), file);
+    let name = data.file_name().unwrap().to_str().unwrap();
+    for said in
+        ["missing records: 1 (", name, "12288 bytes", "Put back a copy", "delete", "acknowledged"]
+    {
+        assert!(refused.contains(said), "{said}: {refused}");
+    }
+    assert_eq!(fs::read(data).unwrap(), [7; 12_288], "it is still there");
+}
+
+#[test]
+fn an_emptied_journal_and_an_older_copy_of_one_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut volume = open(folder.path(), options());
+    let path = folder.path().join("alpha/journal");
+    let older = fs::read(&path).unwrap();
+    filled(&mut volume, b"f", b"data");
+    drop(volume);
+    drop(open(folder.path(), later()));
+    for bad in [Vec::new(), older] {
+        fs::write(&path, &bad).unwrap();
+        let volumes = directory(folder.path(), |_| {}).unwrap();
+        let refused = volumes.volume("alpha", later()).err().unwrap();
+        assert!(matches!(refused, Error::JournalCut { .. } | Error::Damaged { .. }), "{refused}");
+        assert_eq!(fs::read(&path).unwrap(), bad);
+    }
+}
+
+#[test]
+fn symbolic_links_are_refused_by_name_and_their_targets_stay_untouched() {
+    let outside = tempfile::tempdir().unwrap();
+    let target = outside.path().join("target");
+    for place in ["alpha/journal", "alpha/acknowledged", "data", "sums", "alpha/data", "alpha"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut volume = open(folder.path(), options());
+        let file = filled(&mut volume, b"f", &[7; 5000]);
+        drop(volume);
+        let path = match place {
+            "data" => data_path(folder.path(), file),
+            "sums" => sums_path(folder.path(), file),
+            _ => folder.path().join(place),
+        };
+        // The link leads to a good copy, so that only the link is wrong.
+        fs::rename(&path, &target).unwrap();
+        std::os::unix::fs::symlink(&target, &path).unwrap();
+        let before = bytes_below(&target);
+        let opened = directory(folder.path(), |_| {});
+        let refused = opened.and_then(|volumes| volumes.volume("alpha", later()));
+        let refused = refused.err().unwrap_or_else(|| panic!("{place} was followed")).to_string();
+        assert!(refused.contains(path.to_str().unwrap()), "{place}: {refused}");
+        assert!(bytes_below(&target) == before, "{place}");
+        if target.is_dir() {
+            fs::remove_dir_all(&target).unwrap();
+        } else {
+            fs::remove_file(&target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn links_planted_where_files_are_created_are_not_followed() {
+    let outside = tempfile::tempdir().unwrap();
+    let target = outside.path().join("target");
+    fs::write(&target, "of others").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut volume = open(folder.path(), options());
+    for name in ["journal.new", "acknowledged.new"] {
+        std::os::unix::fs::symlink(&target, folder.path().join("alpha").join(name)).unwrap();
+    }
+    // The next file gets number 3 if the one before it got 2.
+    let first = filled(&mut volume, b"f", b"x");
+    let next = files::Handle { fileid: first.fileid + 1, ..first };
+    std::os::unix::fs::symlink(&target, data_path(folder.path(), next)).unwrap();
+    let made =
+        volume.create(volume.root(), b"g", How::Guarded(SetAttributes::default()), &ROOT, at(2));
+    let made = made.result.unwrap().handle;
+    assert_eq!(made, next);
+    let written = volume.write(made, 0, b"secret", Stability::FileSync, &ROOT, at(2));
+    assert_eq!(written.result.err(), Some(files::Error::Io));
+    drop(volume);
+    fs::remove_file(data_path(folder.path(), next)).unwrap();
+    open(folder.path(), later()).check();
+    assert_eq!(fs::read(&target).unwrap(), b"of others");
+}
+
+#[test]
+fn files_and_directories_are_private_and_a_wider_directory_is_reported() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("volumes");
+    let told = ReportedLines::default();
+    let volumes = directory(&folder, told.tell()).unwrap();
+    let mut volume = volumes.volume("alpha", options()).unwrap();
+    filled(&mut volume, b"f", b"data");
+    let mut left = vec![folder.clone()];
+    let mut seen = 0;
+    while let Some(path) = left.pop() {
+        let found = fs::symlink_metadata(&path).unwrap();
+        let mode = if found.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(found.permissions().mode() & 0o7777, mode, "{}", path.display());
+        seen += 1;
+        if found.is_dir() {
+            left.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    assert!(seen >= 9, "{seen}");
+    assert!(!told.any("chmod"));
+    drop((volume, volumes));
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    drop(directory(&folder, told.tell()).unwrap());
+    assert!(told.any(&format!("chmod 700 {}", folder.display())), "{told:?}");
 }

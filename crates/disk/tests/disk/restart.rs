@@ -122,17 +122,17 @@ fn ten_thousand_files_come_back() {
 #[test]
 fn two_volumes_of_one_directory_are_kept_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let directory = disk::Directory::open(folder.path(), |_| {}).unwrap();
-    let mut one = directory.volume("one", options()).unwrap();
-    let two = directory.volume("two", files::Options { fsid: 43, ..options() }).unwrap();
+    let volumes = directory(folder.path(), |_| {}).unwrap();
+    let mut one = volumes.volume("one", options()).unwrap();
+    let two = volumes.volume("two", files::Options { fsid: 43, ..options() }).unwrap();
     let root = one.root();
     one.mkdir(root, b"d", &SetAttributes::default(), &ROOT, at(2)).result.unwrap();
     one.sync().unwrap();
     assert_ne!(one.root(), two.root());
     assert_eq!((everything(&one).len(), everything(&two).len()), (2, 1));
-    assert_eq!(directory.names().unwrap(), ["one", "two"]);
-    assert!(matches!(directory.volume("two", options()), Err(disk::Error::Open { .. })));
+    assert_eq!(volumes.names().unwrap(), ["one", "two"]);
+    assert!(matches!(volumes.volume("two", options()), Err(disk::Error::Open { .. })));
     drop(two);
-    let two = directory.volume("two", later()).unwrap();
+    let two = volumes.volume("two", later()).unwrap();
     assert_eq!(two.root().fsid, 43, "handles that clients keep go on to work");
 }

@@ -1,9 +1,14 @@
 //! What the tests share: options, a caller, what can be seen of a volume.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use disk::Directory;
-use files::{Attributes, Caller, FileSystem, Handle, Kind, Options, SetAttributes, Time, Unstable};
+use files::{
+    Attributes, Caller, FileSystem, Handle, How, Kind, Options, SetAttributes, Stability, Time,
+    Unstable,
+};
 use units::Bytes;
 
 pub(crate) const ROOT: Caller<'static> = Caller { uid: 0, gid: 0, gids: &[], read_only: false };
@@ -37,10 +42,88 @@ pub(crate) fn size(size: u64) -> SetAttributes {
     SetAttributes { size: Some(size), ..SetAttributes::default() }
 }
 
+/// Held while a process is started: from its fork until its program begins it has our files open,
+/// and with them the lock on a directory, which nobody else can open meanwhile.
+static STARTING: RwLock<()> = RwLock::new(());
+
+pub(crate) fn directory(
+    path: &Path,
+    tell: impl Fn(&str) + Send + Sync + 'static,
+) -> Result<Directory, disk::Error> {
+    let _nobody_starts = STARTING.read().unwrap_or_else(PoisonError::into_inner);
+    Directory::open(path, tell)
+}
+
+/// Starts a process; its program has begun when this returns.
+pub(crate) fn started(command: &mut Command) -> Child {
+    let _alone = STARTING.write().unwrap_or_else(PoisonError::into_inner);
+    command.spawn().unwrap()
+}
+
 pub(crate) fn open(path: &Path, options: Options) -> FileSystem {
-    let path = path.to_owned();
-    let directory = Directory::open(&path, |_| {}).unwrap();
-    directory.volume("alpha", options).unwrap()
+    directory(path, |_| {}).unwrap().volume("alpha", options).unwrap()
+}
+
+/// A file with these bytes in the root directory, acknowledged.
+pub(crate) fn filled(fs: &mut FileSystem, name: &[u8], bytes: &[u8]) -> Handle {
+    let how = How::Guarded(SetAttributes::default());
+    let file = fs.create(fs.root(), name, how, &ROOT, at(2)).result.unwrap().handle;
+    fs.write(file, 0, bytes, Stability::FileSync, &ROOT, at(2)).result.unwrap();
+    fs.sync().unwrap();
+    file
+}
+
+/// The host file that has a file's bytes.
+pub(crate) fn data_path(folder: &Path, file: Handle) -> PathBuf {
+    folder.join(format!("alpha/data/{:016x}-{:08x}", file.fileid, file.generation))
+}
+
+/// The host file that has their checksums.
+pub(crate) fn sums_path(folder: &Path, file: Handle) -> PathBuf {
+    folder.join(format!("alpha/sums/{:016x}-{:08x}", file.fileid, file.generation))
+}
+
+/// Copies a directory as `cp -r` does.
+pub(crate) fn copied(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (from, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        if from.is_dir() {
+            copied(&from, &to);
+        } else {
+            std::fs::copy(from, to).unwrap();
+        }
+    }
+}
+
+/// All bytes of a file, or of all files below a directory.
+pub(crate) fn bytes_below(path: &Path) -> Vec<Vec<u8>> {
+    if !path.is_dir() {
+        return vec![std::fs::read(path).unwrap()];
+    }
+    let mut below: Vec<_> =
+        std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+    below.sort();
+    below.iter().flat_map(|path| bytes_below(path)).collect()
+}
+
+/// Lines that an operator was told.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReportedLines(Arc<Mutex<Vec<String>>>);
+
+impl ReportedLines {
+    pub(crate) fn tell(&self) -> impl Fn(&str) + Send + Sync + 'static {
+        let lines = Arc::clone(&self.0);
+        move |line: &str| lines.lock().unwrap().push(line.to_owned())
+    }
+
+    pub(crate) fn any(&self, part: &str) -> bool {
+        self.count(part) > 0
+    }
+
+    pub(crate) fn count(&self, part: &str) -> usize {
+        self.0.lock().unwrap().iter().filter(|line| line.contains(part)).count()
+    }
 }
 
 pub(crate) fn bytes(fs: &FileSystem, file: Handle) -> Vec<u8> {

@@ -41,13 +41,21 @@ impl Kept {
 }
 
 impl Storage for Kept {
-    fn read(&self, data: DataId, offset: u64, into: &mut [u8]) -> Result<(), Error> {
+    fn read(&self, data: DataId, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
         let state = self.state()?;
         let bytes = state.data.get(&data).and_then(|bytes| bytes.get(offset as usize..));
         let bytes = bytes.unwrap_or_default();
         let length = bytes.len().min(into.len());
         into[..length].copy_from_slice(&bytes[..length]);
+        Ok(into.len())
+    }
+
+    fn open(&self, _: DataId) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.lock().unwrap().full
     }
 
     fn write(&self, data: DataId, offset: u64, bytes: &[u8], _: bool) -> Result<(), Error> {
@@ -119,11 +127,11 @@ fn recovered(storage: &Kept, options: Options) -> FileSystem {
         recovery.apply(unit).unwrap();
     }
     let mut fs = recovery.finish().unwrap();
-    let files: Vec<(DataId, u64)> = fs.data().collect();
+    let files: Vec<(DataId, files::Stored)> = fs.data().collect();
     let (mut data, mut written) = (BTreeMap::new(), BTreeMap::new());
-    for (id, size) in files {
+    for (id, stored) in files {
         if let Some(mut bytes) = state.data.get(&id).cloned() {
-            bytes.truncate(size as usize);
+            bytes.truncate(stored.size as usize);
             let mut blocks = state.written[&id].clone();
             blocks.retain(|block| *block < (bytes.len() as u64).div_ceil(BLOCK));
             let end = |block: u64| ((block + 1) * BLOCK).min(bytes.len() as u64);

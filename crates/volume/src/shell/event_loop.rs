@@ -38,7 +38,7 @@ const LOOK_NS: u64 = 90_000;
 const REST_NS: u64 = 100_000_000;
 
 /// Conversations over HTTP at once.
-const CONVERSATIONS: usize = 64;
+pub(super) const CONVERSATIONS: usize = 64;
 
 /// The upper bits of the number of a socket that is no connection of NFS.
 const SPECIAL: u64 = 1 << 63;

@@ -1,14 +1,13 @@
 //! The duplicate request cache: a call that must not be done twice is answered as the first time.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use files::{DataId, Error, FileSystem, Storage};
 use nfs3::arguments::*;
 use nfs3::request::Arguments;
 use nfs3::types::nfsstat3 as S;
 use nfs3::types::*;
-use volume::exports::Export;
+use volume::exports::{Export, Shortage};
 
 use crate::calls::*;
 use crate::scene::{export, options, peer, scene, scene_of};
@@ -106,19 +105,31 @@ fn the_cache_is_bounded_and_forgets_the_oldest() {
     }
 }
 
-/// Keeps nothing, and fails when it is told to.
+/// Keeps nothing, and fails with this error if there is one.
 #[derive(Debug, Default)]
-struct Broken(AtomicBool);
+struct Broken(Mutex<Option<Error>>);
 
 impl Broken {
     fn answer(&self) -> Result<(), Error> {
-        if self.0.load(Ordering::Relaxed) { Err(Error::Io) } else { Ok(()) }
+        self.0.lock().unwrap().map_or(Ok(()), Err)
+    }
+
+    fn fail_with(&self, error: Error) {
+        *self.0.lock().unwrap() = Some(error);
     }
 }
 
 impl Storage for Broken {
-    fn read(&self, _: DataId, _: u64, _: &mut [u8]) -> Result<(), Error> {
+    fn read(&self, _: DataId, _: u64, into: &mut [u8]) -> Result<usize, Error> {
+        self.answer().map(|()| into.len())
+    }
+
+    fn open(&self, _: DataId) -> Result<(), Error> {
         self.answer()
+    }
+
+    fn is_full(&self) -> bool {
+        self.answer() == Err(Error::NoSpc)
     }
 
     fn write(&self, _: DataId, _: u64, _: &[u8], _: bool) -> Result<(), Error> {
@@ -162,10 +173,23 @@ fn a_reply_is_not_given_again_when_what_it_promised_could_not_be_kept() {
     let made = Arguments::Nfs(create(&root, "a", createhow3::GUARDED(sattr3::UNCHANGED)));
     let first = scene.call(&made);
     assert_eq!(first[..4], [0; 4], "done in memory");
-    broken.0.store(true, Ordering::Relaxed);
+    broken.fail_with(Error::Io);
     assert_eq!(scene.files("vol1").sync(), Err(Error::Io), "and not kept");
     let again = scene.send(&made);
     assert_eq!(S(u32::from_be_bytes(again[..4].try_into().unwrap())), S::NFS3ERR_IO);
     let performed = scene.performed.unwrap();
     assert!(performed.failed && !performed.replayed);
+}
+
+#[test]
+fn a_full_disk_is_not_reported_as_a_lack_of_memory() {
+    let broken = Arc::new(Broken::default());
+    let files = FileSystem::new(options("vol1"));
+    let files = files.keep_in(Arc::clone(&broken) as Arc<dyn Storage>).unwrap();
+    let mut scene = scene_of([Export { files, ..export("vol1") }]);
+    let root = scene.root_of("/vol1");
+    broken.fail_with(Error::NoSpc);
+    let refused = scene.status(create(&root, "a", createhow3::GUARDED(sattr3::UNCHANGED)));
+    assert_eq!(refused, S::NFS3ERR_NOSPC);
+    assert_eq!(scene.performed.unwrap().shortage, Some(Shortage::Disk));
 }
