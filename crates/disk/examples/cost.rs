@@ -1,4 +1,4 @@
-//! What a READ and a WRITE of a volume on disk cost, without any network: processor time for each,
+//! What a READ and a WRITE of a volume on disk cost, without any network: the time of each,
 //! at random offsets of a file of 64 MiB in the page cache.
 //!
 //! `cargo run --release -p disk --example cost -- DIR`; DIR on tmpfs leaves the disk out.
