@@ -80,8 +80,8 @@ pub(crate) fn listen() -> Result<Interrupt, Failure> {
 const fn first_words(moment: u8) -> &'static str {
     match moment {
         PREPARING => {
-            "\ninterrupted before anything was measured: stopping; files that are complete\n  \
-             are kept, and the next run writes the rest\n"
+            "\ninterrupted before anything was measured: stopping; what is written is kept,\n  \
+             and the next run writes only the rest\n"
         }
         FINISHED => "\neverything is measured and kept; the results follow\n",
         _ => "\ninterrupted: finishing the interval; results are kept; once more stops now\n",
