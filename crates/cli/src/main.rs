@@ -30,6 +30,7 @@ mod limits_agree;
 mod live;
 mod load_points;
 mod named_target;
+mod output_file;
 mod picture;
 mod plan_text;
 mod predict_args;

@@ -221,7 +221,8 @@ pub(crate) struct RunArguments {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 
-    /// Where the HTML report is written; without it, beside the raw data in the store.
+    /// Where the HTML report is written (`-`: to stdout, and the table to stderr); without it, in
+    /// the store next to the raw data.
     #[arg(long, help_heading = OUTPUT, value_name = "FILE", conflicts_with = "no_report")]
     pub(crate) report: Option<PathBuf>,
 

@@ -61,7 +61,7 @@ fn options(arguments: &CompareArguments) -> anyhow::Result<Options> {
 
 /// Reads as many records at a time as there are processors: of each only what is compared is kept.
 fn sides(arguments: &CompareArguments) -> Result<Vec<Side>, Failure> {
-    let store = arguments.store.open()?;
+    let store = arguments.store.open();
     let mut ids: Vec<String> = Vec::new();
     for id in &arguments.ids {
         let id = store.resolve(id).map_err(Failure::input)?;

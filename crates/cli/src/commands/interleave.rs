@@ -64,7 +64,7 @@ fn compare_targets(arguments: &RunArguments, second: &str, terminal: &Terminal) 
     say_what_is_assumed(&planned[0], terminal);
     let mut claimed = claim(arguments, &planned)?;
     let order = order(&planned[0].plan);
-    let store = arguments.store.open()?;
+    let store = arguments.store.open_to_write()?;
     let writers = begin(&store, arguments, &planned, &claimed, &order)?;
     let ids = writers.each_ref().map(|writer| writer.id().to_owned());
     let run_directories = writers.each_ref().map(|writer| writer.directory().to_owned());

@@ -38,6 +38,7 @@ use crate::keep::Keep;
 use crate::known;
 use crate::live::{Decisions, Live};
 use crate::named_target;
+use crate::output_file;
 use crate::refusal;
 use crate::run_args::{RunArguments, RunCommandArguments};
 use crate::terminal::Terminal;
@@ -79,6 +80,7 @@ fn begin(
     terminal: &Terminal,
 ) -> Outcome {
     if let Some(path) = &arguments.report {
+        refuse_two_on_stdout(arguments, path)?;
         output::refuse_unwritable(path)?;
     }
     say_what_is_assumed(&planned, terminal);
@@ -128,6 +130,19 @@ fn begin(
     outcome
 }
 
+/// The report and the JSON or the events cannot share stdout.
+fn refuse_two_on_stdout(arguments: &RunArguments, report: &Path) -> Result<(), Failure> {
+    let other = match (arguments.json, &arguments.events) {
+        (true, _) => "--json",
+        (_, Some(_)) => "--events",
+        _ => return Ok(()),
+    };
+    match output_file::is_stdout(report) {
+        true => Err(Failure::input(anyhow!("write the report to stdout: {other} is there too"))),
+        false => Ok(()),
+    }
+}
+
 /// The exit code is that of the worse failure; both are said.
 fn worse(shown: Result<(), Failure>, outcome: Outcome, terminal: &Terminal) -> Outcome {
     match (shown, outcome) {
@@ -160,10 +175,10 @@ fn claim(
     service: Option<&Service>,
 ) -> Result<(Store, Option<TargetDirectory>), Failure> {
     let Some(place) = place(&planned.plan, service)? else {
-        return Ok((arguments.store.open()?, None));
+        return Ok((arguments.store.open_to_write()?, None));
     };
     let survey = survey(arguments, &planned.plan, place)?;
-    let store = arguments.store.open()?;
+    let store = arguments.store.open_to_write()?;
     let directory = survey.claim().map_err(refusal::failure)?;
     Ok((store, Some(directory)))
 }
@@ -301,8 +316,9 @@ fn show(
     if arguments.json && !matches!(ended, Err(ConductError::Refused(_))) {
         output::json(record, &mut stdout)?;
     }
-    let words: &mut dyn Write =
-        if arguments.json || arguments.events.is_some() { &mut stderr } else { &mut stdout };
+    let has_report_on_stdout = arguments.report.as_deref().is_some_and(output_file::is_stdout);
+    let is_stdout_taken = arguments.json || arguments.events.is_some() || has_report_on_stdout;
+    let words: &mut dyn Write = if is_stdout_taken { &mut stderr } else { &mut stdout };
     if !arguments.json && !findings.load_points.is_empty() {
         output::text(record, words)?;
         writeln!(words)?;
@@ -312,7 +328,9 @@ fn show(
     }
     writeln!(words, "record   {}", findings.id)?;
     words.flush()?;
-    if let Some(path) = write_report(arguments, record, run_directory)? {
+    if let Some(path) = write_report(arguments, record, run_directory)?
+        && !has_report_on_stdout
+    {
         writeln!(words, "report   {}", path.display())?;
         words.flush()?;
     }
