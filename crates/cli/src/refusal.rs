@@ -3,9 +3,14 @@
 use std::io::Write;
 
 use anyhow::anyhow;
+use runner::conduct::ConductError;
 use serde::Serialize;
+use target::fill::FillError;
 use target::refusal::{Override, Overrides, Refusal};
+use units::Bytes;
+use workload::plan::TargetSpec;
 
+use crate::command_line::quoted;
 use crate::exit::{Exit, Failure, Refused};
 use crate::run_args::OverrideArguments;
 use crate::terminal::wrapped;
@@ -21,6 +26,26 @@ pub(crate) fn failure(refusal: Refusal) -> Failure {
     };
     let error = anyhow!("{refusal}\n  what to do: {remedy}");
     Failure { refused: Some(Box::new(refused)), ..Failure::input(error) }
+}
+
+/// A fill that ended early. Where the storage is full: with the command that frees what the files
+/// of `target` take.
+pub(crate) fn unfilled(error: FillError, target: &TargetSpec) -> anyhow::Error {
+    let named = match target {
+        TargetSpec::Directory { path } => path,
+        TargetSpec::Nfs { url, .. } => url,
+        TargetSpec::Emulated { .. } | TargetSpec::Null => return ConductError::Fill(error).into(),
+    };
+    let FillError::NoSpace { taken_bytes, .. } = &error else {
+        return ConductError::Fill(error).into();
+    };
+    let command = format!("fourcorners clean {}", quoted(named));
+    let frees = Bytes::new(*taken_bytes);
+    let error = ConductError::Fill(error);
+    anyhow!(
+        "{error}\n  what to do: `{command}` frees {frees}; for a smaller working set give\n              \
+         `--set file_size=...`"
+    )
 }
 
 /// A refusal as `--json` shows it, in the place of the results.

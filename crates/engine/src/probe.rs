@@ -36,11 +36,13 @@ pub struct Trial {
 /// # Errors
 /// The files cannot be opened or read by either engine.
 pub fn choose(wanted: EngineChoice, trial: &Trial) -> Result<EngineUsed, TargetError> {
-    let forced = |engine| EngineUsed { engine, reason: "forced by the user".to_owned() };
-    if wanted != EngineChoice::Auto {
-        return Ok(forced(wanted));
-    }
     let depth = trial.queue_depth.clamp(1, 64);
+    if wanted != EngineChoice::Auto {
+        if wanted == EngineChoice::IoUring {
+            RingFiles::open(&trial.access, depth).map_err(ring_refused)?;
+        }
+        return Ok(EngineUsed { engine: wanted, reason: "forced by the user".to_owned() });
+    }
     let (mut ring_best, mut psync_best) = (0.0f64, 0.0f64);
     for _ in 0..ROUNDS {
         match RingFiles::open(&trial.access, depth).and_then(|t| rate(t, depth, trial)) {
@@ -65,6 +67,14 @@ pub fn choose(wanted: EngineChoice, trial: &Trial) -> Result<EngineUsed, TargetE
         EngineChoice::IoUring
     };
     Ok(EngineUsed { engine, reason: seen })
+}
+
+/// Why a ring that was forced cannot be opened.
+fn ring_refused(error: TargetError) -> TargetError {
+    match error {
+        TargetError::Drive { source, .. } => TargetError::RingRefused { source },
+        other => other,
+    }
 }
 
 /// Reads per second of a short closed loop at uniformly random places.

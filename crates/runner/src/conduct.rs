@@ -56,7 +56,7 @@ pub enum ConductError {
     Refused(Refusal),
     /// The files could not be written.
     #[error("prepare the files: {0}")]
-    Fill(FillError),
+    Fill(#[source] FillError),
     /// No engine can use the target.
     #[error(transparent)]
     Fleet(FleetError),

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
+use units::Bytes;
 use workload::data::TileMaker;
 use workload::plan::FileSet;
 
@@ -26,6 +27,7 @@ use crate::manifest::FileRecord;
 use crate::ours::find_file;
 use crate::refusal::Refusal;
 use crate::storage::DirectIo;
+use crate::threads::ThreadError;
 
 /// Bytes of one write. Large enough that the storage, not the call, is what takes time.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -46,13 +48,18 @@ pub enum FillError {
     #[error("the fill was stopped")]
     Stopped,
     /// The file system or a quota is full.
-    #[error("no space left for `{}` after {written_bytes} bytes of the fill: \
-             {source}", path.display())]
+    #[error(
+        "no space left for `{}` after {} of the fill: {source}; the files of this directory take \
+         {}",
+        path.display(), Bytes::new(*written_bytes), Bytes::new(*taken_bytes)
+    )]
     NoSpace {
         /// The file that did not fit.
         path: PathBuf,
         /// Bytes of this file set that were written before.
         written_bytes: u64,
+        /// Bytes that all files of the directory take on the storage: what `clean` frees.
+        taken_bytes: u64,
         /// The kernel's answer.
         source: io::Error,
     },
@@ -66,6 +73,9 @@ pub enum FillError {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// Not even one writer could be started.
+    #[error(transparent)]
+    Threads(#[from] ThreadError),
     /// Something is in the way, or the manifest could not be written.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -121,9 +131,19 @@ impl TargetDirectory {
         stop: &(dyn Fn() -> bool + Sync),
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<u64, FillError> {
-        let ended = self.fill_missing(set, stop, progress);
+        let mut ended = self.fill_missing(set, stop, progress);
+        if let Err(FillError::NoSpace { taken_bytes, .. }) = &mut ended {
+            *taken_bytes = self.taken_bytes();
+        }
         self.folder.rest();
         ended
+    }
+
+    /// Bytes that the files of this directory take on the storage.
+    fn taken_bytes(&self) -> u64 {
+        let paths = self.manifest.files.keys().map(|name| self.path.join(name));
+        let found = paths.filter_map(|path| self.folder.look(&path).ok().flatten());
+        found.map(|found| found.allocated_bytes).sum()
     }
 
     fn fill_missing(
@@ -329,9 +349,18 @@ impl Portion<'_> {
     fn write(&self, progress: &mut dyn FnMut(u64)) -> Result<u64, FillError> {
         let (sender, receiver) = mpsc::channel::<Result<u64, FillError>>();
         thread::scope(|scope| {
-            for _ in 0..self.writers.min(self.chunks.len()) {
+            let requested = self.writers.min(self.chunks.len());
+            for number in 1..=requested {
                 let sender = sender.clone();
-                scope.spawn(move || self.write_chunks(&sender));
+                let writer = thread::Builder::new().name(format!("fill-{number}"));
+                match writer.spawn_scoped(scope, move || self.write_chunks(&sender)) {
+                    Ok(_) => {}
+                    Err(source) if number == 1 => {
+                        return Err(ThreadError { number, requested, source }.into());
+                    }
+                    // Fewer writers do it too.
+                    Err(_) => break,
+                }
             }
             drop(sender);
             let mut written = self.before_bytes;
@@ -394,7 +423,7 @@ fn failure(action: &'static str, path: &Path, written_bytes: u64, source: io::Er
     let path = path.to_path_buf();
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            FillError::NoSpace { path, written_bytes, source }
+            FillError::NoSpace { path, written_bytes, taken_bytes: 0, source }
         }
         _ => FillError::Io { action, path, source },
     }
@@ -404,8 +433,8 @@ impl FillError {
     /// The same, with what was written before.
     fn after(self, bytes: u64) -> FillError {
         match self {
-            FillError::NoSpace { path, source, .. } => {
-                FillError::NoSpace { path, written_bytes: bytes, source }
+            FillError::NoSpace { path, taken_bytes, source, .. } => {
+                FillError::NoSpace { path, written_bytes: bytes, taken_bytes, source }
             }
             other => other,
         }

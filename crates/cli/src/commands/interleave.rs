@@ -84,7 +84,7 @@ fn compare_targets(arguments: &RunArguments, second: &str, terminal: &Terminal) 
 
     let records = load(&store, &ids)?;
     let shown = show(arguments, &ended, &records, &run_directories);
-    let outcome = outcome(ended, terminal);
+    let outcome = outcome(ended, plans.map(|plan| &plan.target), terminal);
     match (shown, outcome) {
         // Nobody reads the output any more, but the exit code may still be looked at.
         (Err(failure), Ok(_)) if !failure.is_broken_pipe() => Err(failure),
@@ -327,9 +327,13 @@ fn report_of(record: &ExperimentRecord, run_directory: &Path) -> Result<(), Fail
 
 /// The exit code is that of the side that ended worse; a side that was stopped because of the other
 /// is not reported twice.
-fn outcome(ended: Both<Result<run_record::Outcome, ConductError>>, terminal: &Terminal) -> Outcome {
+fn outcome(
+    ended: Both<Result<run_record::Outcome, ConductError>>,
+    targets: Both<&TargetSpec>,
+    terminal: &Terminal,
+) -> Outcome {
     let mut outcome = Ok(Exit::Done);
-    for (side, ended) in ComparedSide::BOTH.into_iter().zip(ended) {
+    for ((side, target), ended) in ComparedSide::BOTH.into_iter().zip(targets).zip(ended) {
         let of_side = |reason: &dyn std::fmt::Display| anyhow!("side {}: {reason}", side.label());
         let failure = match ended {
             Ok(run_record::Outcome::Done) => continue,
@@ -340,6 +344,9 @@ fn outcome(ended: Both<Result<run_record::Outcome, ConductError>>, terminal: &Te
                 continue;
             }
             Err(ConductError::Refused(refused)) => refusal::failure(refused),
+            Err(ConductError::Fill(error)) => {
+                Failure::target(of_side(&refusal::unfilled(error, target)))
+            }
             Err(error) => Failure::target(of_side(&error)),
             Ok(run_record::Outcome::Failed { reason }) => Failure::target(of_side(&reason)),
             Ok(run_record::Outcome::Aborted) => {

@@ -119,7 +119,7 @@ fn begin(
     let (findings, published) = beside::analyzed(&record, &BesideArguments::default());
     let shown = Record { findings: &findings, published: published.as_ref() };
     let shown = show(arguments, &ended, shown, &run_directory);
-    let (verdict, outcome) = verdict(ended, &findings, terminal);
+    let (verdict, outcome) = verdict(ended, &findings, &planned.plan.target, terminal);
     let outcome = worse(shown, outcome, terminal);
     if let Some(events) = events {
         if let Err(Failure { refused: Some(refused), .. }) = &outcome {
@@ -357,11 +357,13 @@ fn write_report(
 fn verdict(
     ended: Result<run_record::Outcome, ConductError>,
     findings: &Findings,
+    target: &TargetSpec,
     terminal: &Terminal,
 ) -> (Verdict, Outcome) {
     let failed = |failure: Failure| (Verdict::Failed, Err(failure));
     match ended {
         Err(ConductError::Refused(refusal)) => failed(refusal::failure(refusal)),
+        Err(ConductError::Fill(error)) => failed(Failure::target(refusal::unfilled(error, target))),
         Err(error) => failed(Failure::target(error)),
         Ok(run_record::Outcome::Failed { reason }) => failed(Failure::target(anyhow!("{reason}"))),
         Ok(run_record::Outcome::Aborted) => {
