@@ -110,7 +110,8 @@ pub(crate) struct ExperimentArguments {
     ///
     /// `auto` tries both with reads of the target before the first run: io_uring at the plan's
     /// largest queue depth (up to 64), and one blocking thread. It takes psync where io_uring is
-    /// refused, or where the one thread reads more than 15% faster, and says what it saw.
+    /// refused, or where the one thread reads more than 15% faster and blocking threads do not
+    /// outnumber the processors, and says what it saw.
     #[arg(long, value_name = "ENGINE", value_enum)]
     pub(crate) engine: Option<Engine>,
 

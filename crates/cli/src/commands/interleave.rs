@@ -25,7 +25,6 @@ use workload::plan::{Plan, Step, TargetSpec};
 use crate::beside;
 use crate::beside_args::BesideArguments;
 use crate::commands::output::{self, WIDTH};
-use crate::commands::plan::warn_of_crowding;
 use crate::commands::run::with_hosts;
 use crate::commands::run::{place, say_what_is_assumed, say_what_was_found, survey, unix_ms};
 use crate::environment;
@@ -74,7 +73,6 @@ fn compare_targets(arguments: &RunArguments, second: &str, terminal: &Terminal) 
         terminal.note_wrapped(&format!("{}: {named}", side.label()));
         say_what_was_found(planned, claimed.of(side), terminal);
     }
-    warn_of_crowding(&planned[0].plan, terminal);
     let mut interrupt = interrupt::listen()?;
     let plans = planned.each_ref().map(|planned| &planned.plan);
     let live = (!arguments.no_progress).then(|| Live::new(&in_turns(plans, &order), terminal));

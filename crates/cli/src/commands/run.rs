@@ -23,7 +23,6 @@ use workload::plan::{Plan, TargetSpec};
 
 use crate::beside;
 use crate::beside_args::BesideArguments;
-use crate::commands::plan::warn_of_crowding;
 use crate::commands::{interleave, output};
 use crate::emulated::{self, Service, WitnessedFleet};
 use crate::environment;
@@ -94,7 +93,6 @@ fn begin(
     let id = writer.id().to_owned();
     let run_directory = writer.directory().to_owned();
     say_what_was_found(&planned, directory.as_ref(), terminal);
-    warn_of_crowding(&planned.plan, terminal);
     let mut interrupt = interrupt::listen()?;
     let mut listeners = Listeners {
         keep: Keep::new(writer),
@@ -292,11 +290,13 @@ pub(super) fn with_hosts<R, const N: usize>(
         .map(|mut meter| move || meter.since_last().into_iter().map(wire::interval).collect());
     let memory_bytes = host::facts::memory_bytes(&root);
     let processors = u32::try_from(engine::processor::processors().len()).ok();
+    let available_processors = engine::processor::available();
     let mut wires = wires.iter_mut();
     measure(steals.each_mut().map(|steal_since_last| Host {
         wire_since_last: wires.next().expect("as many as there are meters"),
         memory_bytes,
         processors,
+        available_processors,
         steal_since_last,
     }))
 }

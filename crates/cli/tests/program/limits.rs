@@ -82,3 +82,25 @@ fn a_forced_io_uring_that_is_refused_names_what_forbids_it_and_what_works_withou
         place.measured(&run);
     }
 }
+
+#[test]
+fn threads_that_share_a_processor_are_warned_of_in_the_plan_and_the_result() {
+    let processor = engine::processor::processors()[0].to_string();
+    let place = started_by(&["taskset", "-c", &processor]);
+    let experiment = ["target", "-w", "tiny.toml", "--set", "queue_depth=4", "--engine", "psync"];
+    let plan = place.run(&[&["plan"], &experiment[..]].concat());
+    assert!(plan.stderr.contains("4 threads share 1 processor"), "{}", plan.stderr);
+    let result = place.measured(&[&["run"], &experiment[..], &["--json"]].concat());
+    let result: serde_json::Value = serde_json::from_str(&result).expect("it is JSON");
+    let warnings = result["warnings"].as_array().expect("an array");
+    let shared = warnings.iter().find(|one| one["code"] == "threads_share_processors");
+    assert!(shared.is_some(), "{warnings:#?}");
+
+    // One thread has the processor to itself.
+    let one = place.run(&[&["plan"], &experiment[..], &["--set", "queue_depth=1"]].concat());
+    assert!(!one.stderr.contains("share"), "{}", one.stderr);
+    // A ring keeps the queue depth with one thread.
+    let arguments = ["plan", "target", "-w", "tiny.toml", "--set", "queue_depth=4"];
+    let ring = place.run(&arguments);
+    assert!(!ring.stderr.contains("share"), "{}", ring.stderr);
+}

@@ -197,6 +197,7 @@ fn any_warning() -> impl Strategy<Value = Warning> {
             counted_bytes: c,
             wire_bytes: d,
         },
+        22 => Warning::ThreadsShareProcessors { threads: d, processors: c as u32 },
         _ => Warning::NotStorage { filesystem: text },
     })
 }
