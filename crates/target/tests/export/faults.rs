@@ -117,6 +117,33 @@ fn a_quota_that_is_used_up_in_the_middle_ends_the_fill_and_a_larger_one_lets_it_
     every_tile_is_ours(&ours);
 }
 
+#[test]
+fn a_volume_needs_a_hundredth_and_a_mebibyte_beyond_the_files() {
+    let needed_bytes = 2 * FILE_BYTES + 2 * FILE_BYTES / 100 + (1 << 20);
+    let server = Served::start();
+    let set_free = |free_bytes| {
+        let (mut exports, volume) = server.exports();
+        let files = &mut exports.get_mut(volume).unwrap().files;
+        let used = files.used();
+        files.set_quota(Bytes::new(used.get() + free_bytes));
+    };
+    let survey = || directory::survey(&server.url(), wanted(2), Overrides::default());
+    set_free(needed_bytes);
+    assert_eq!(survey().unwrap().free_bytes, needed_bytes);
+    set_free(needed_bytes - 1);
+    let refusal = survey().unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::TooLittleSpace { needed_bytes: needed, free_bytes, .. }
+            if needed == needed_bytes && free_bytes == needed_bytes - 1),
+        "{refusal}"
+    );
+    // What is there already needs no reserve.
+    set_free(needed_bytes);
+    drop(filled(&server));
+    set_free(0);
+    assert_eq!(survey().unwrap().needed_bytes, 0);
+}
+
 fn rule(access: ExportAccess, squash: Squash) -> ExportRules {
     let everybody = Network::new("0.0.0.0".parse().unwrap(), 0).unwrap();
     let anonymous = (65_534, 65_534);
