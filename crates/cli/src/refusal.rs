@@ -13,18 +13,18 @@ use workload::plan::TargetSpec;
 use crate::command_line::quoted;
 use crate::exit::{Exit, Failure, Refused};
 use crate::run_args::OverrideArguments;
-use crate::terminal::wrapped;
+use crate::terminal::what_to_do;
 
 /// Says why, and the remedy on a line of its own.
 pub(crate) fn failure(refusal: Refusal) -> Failure {
-    let remedy = wrapped(&refusal.remedy(), 66).join("\n              ");
+    let remedy = what_to_do(&refusal.remedy());
     let refused = Refused {
         reason: refusal.to_string(),
         remedy: refusal.remedy(),
         overridden_by: refusal.overridden_by().map(Override::flag),
         exit_code: Exit::BadInput as u8,
     };
-    let error = anyhow!("{refusal}\n  what to do: {remedy}");
+    let error = anyhow!("{refusal}{remedy}");
     Failure { refused: Some(Box::new(refused)), ..Failure::input(error) }
 }
 
@@ -42,10 +42,9 @@ pub(crate) fn unfilled(error: FillError, target: &TargetSpec) -> anyhow::Error {
     let command = format!("fourcorners clean {}", quoted(named));
     let frees = Bytes::new(*taken_bytes);
     let error = ConductError::Fill(error);
-    anyhow!(
-        "{error}\n  what to do: `{command}` frees {frees}; for a smaller working set give\n              \
-         `--set file_size=...`"
-    )
+    let remedy =
+        format!("`{command}` frees {frees}; for a smaller working set give `--set file_size=...`");
+    anyhow!("{error}{}", what_to_do(&remedy))
 }
 
 /// A refusal as `--json` shows it, in the place of the results.

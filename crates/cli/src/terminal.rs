@@ -37,7 +37,7 @@ impl Terminal {
     /// Prints `error: what was being done: why`.
     pub(crate) fn error(&self, error: &anyhow::Error) {
         let words = with_causes(error);
-        let remedy = remedy(&words).unwrap_or_default();
+        let remedy = remedy(&words).map(what_to_do).unwrap_or_default();
         self.say(RED_BOLD, "error", &format!("{words}{remedy}"));
     }
 
@@ -82,9 +82,14 @@ fn with_causes(error: &anyhow::Error) -> String {
 fn remedy(words: &str) -> Option<&'static str> {
     let too_large = Error::from_raw_os_error(EFBIG).to_string();
     words.contains(&too_large).then_some(
-        "\n  what to do: raise the limit on the size of files (`ulimit -f unlimited`), or use a file\n\
-         \x20             system that holds files of this size",
+        "raise the limit on the size of files (`ulimit -f unlimited`), or use a file system that \
+         holds files of this size",
     )
+}
+
+/// A remedy as it follows an error: on lines of its own.
+pub(crate) fn what_to_do(remedy: &str) -> String {
+    format!("\n  what to do: {}", wrapped(remedy, 66).join("\n              "))
 }
 
 /// Writes to stderr. If that fails there is nobody left to tell, so the failure is dropped on

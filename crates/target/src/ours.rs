@@ -12,8 +12,8 @@ use crate::folder::{Entry, Folder};
 use crate::manifest::{FileRecord, Manifest};
 use crate::refusal::Refusal;
 
-/// Bytes from the start of file `index` of `set` in `place` that were written and synced as the plan
-/// requires them: its size where it is complete, 0 where it is not there.
+/// Bytes from the start of file `index` of `set` in `place` that were written and synced as the
+/// plan requires them: its size where it is complete, 0 where it is not there.
 pub(crate) fn kept_bytes(
     folder: &dyn Folder,
     place: &Path,

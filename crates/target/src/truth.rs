@@ -40,7 +40,8 @@ impl TargetDirectory {
         self.truth().check(set)
     }
 
-    /// Takes every file of `set` that is not what we left back into the state of an unfilled one, so that the next fill writes it anew, and returns what was wrong with each.
+    /// Takes every file of `set` that is not what we left back into the state of an unfilled one,
+    /// so that the next fill writes it anew, and returns what was wrong with each.
     ///
     /// # Errors
     /// Something stands in a file's place that is not a file of ours, or the manifest could not be
