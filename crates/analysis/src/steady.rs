@@ -183,6 +183,31 @@ mod tests {
     }
 
     #[test]
+    fn rounds_that_fall_differ_as_those_that_rise() {
+        let rising = [90.5, 95.0, 100.0, 105.0, 109.5];
+        let falling = [109.5, 105.0, 100.0, 95.0, 90.5];
+        for (repeats, slope) in [(rising, 0.192), (falling, -0.192)] {
+            let found = rounds_of_repeats(&repeats).unwrap();
+            // The slope alone is beyond what is tolerated.
+            assert!(found.excursion < EXCURSION_MAX, "{found:?}");
+            assert!((found.slope - slope).abs() < 1e-12, "{found:?}");
+            assert!(!found.meets() && found.differ(), "{found:?}");
+        }
+        // Ten intervals whose rounds fall in the same way: what is inside a round is no noise.
+        let window: Vec<f64> =
+            falling.iter().flat_map(|round| [round - 0.1, round + 0.1]).collect();
+        assert!(rounds(&window, &[1.0; 10]).unwrap().differ());
+    }
+
+    #[test]
+    fn a_falling_window_drifts_as_a_rising_one_does() {
+        let rising: Vec<f64> = (0..30).map(|step| 100.0 + f64::from(step)).collect();
+        let falling: Vec<f64> = rising.iter().rev().copied().collect();
+        assert!(unsteady(&rising).is_some_and(|drift| drift > DRIFT_MAX));
+        assert!(unsteady(&falling).is_some_and(|drift| drift < -DRIFT_MAX));
+    }
+
+    #[test]
     fn a_sawtooth_is_unsteady_though_it_does_not_drift() {
         // 150 for 12 intervals, then 50 for 12, twice and a half: thirds are equal on average.
         let sawtooth: Vec<f64> = (0..60)

@@ -235,6 +235,33 @@ fn what_is_said_to_be_detectable_is() {
 }
 
 #[test]
+fn no_difference_is_found_only_where_the_resolution_would_have_shown_one() {
+    let compared = |deviation: f64, resolution: Option<f64>| {
+        let mut sign = 1.0;
+        let mut sample = || {
+            side(1, 8, || {
+                sign = -sign;
+                1_000.0 * (1.0 + sign * deviation)
+            })
+        };
+        let sides = Order::BackToBack.of([sample(), sample()]);
+        let usual = Options::default();
+        let resolution = resolution.unwrap_or(usual.resolution);
+        let comparison = compare(&sides, &Options { resolution, ..usual });
+        let rate = figure(&comparison, Figure::AchievedRate);
+        (rate.detectable.expect("it is known"), rate.verdict)
+    };
+    let (too_coarse, none) = (Verdict::CannotTell(Doubt::TooCoarse), Verdict::NoDifference);
+    let (detectable, _) = compared(0.02, None);
+    assert_eq!(compared(0.02, Some(detectable * 1.001)).1, none);
+    assert_eq!(compared(0.02, Some(detectable * 0.999)).1, too_coarse);
+    // `compare --resolution` is 10 % unless the user says otherwise.
+    let at_ten_percent = 0.02 * 0.10 / detectable;
+    assert_eq!(compared(at_ten_percent * 0.999, None).1, none);
+    assert_eq!(compared(at_ten_percent * 1.001, None).1, too_coarse);
+}
+
+#[test]
 fn two_single_runs_give_no_verdict_however_far_they_are_apart() {
     let system = System { faster: 0.0, between: 0.0, within: 0.01, correlation: 0.3 };
     let first = Side::of(&record(system, 1, 1));

@@ -102,6 +102,35 @@ fn a_rate_that_still_grows_is_no_saturation() {
 }
 
 #[test]
+fn the_knee_by_objective_is_the_last_load_within_it_and_none_beyond() {
+    // Twice the floor is 2 ms; 16 operations take 5 % more, 15 exactly as much.
+    let shallow = [1, 2, 4, 8].map(|n| closed(n, u64::from(n) * 1000)).to_vec();
+    for (queue_depth, rate, last) in [(16, 7619, 8.0), (15, 7500, 15.0)] {
+        let records = [shallow.clone(), vec![closed(queue_depth, rate), closed(32, 7800)]].concat();
+        let (_, curve) = curve_of(records);
+        let knees = curve.knees.as_ref().unwrap();
+        assert_eq!(knees.objective.unwrap().response_s, 0.002);
+        assert_eq!(knees.slo.clone().unwrap().load, last, "{queue_depth}");
+    }
+}
+
+#[test]
+fn the_end_of_a_curve_is_judged_over_a_whole_doubling_of_the_load() {
+    // From 8 to 10 the rate is flat, but that is a quarter more load; since 4 it has doubled.
+    let (_, curve) = curve_of(bottleneck(&[1, 2, 4, 8, 10]));
+    let plateau = curve.plateau.as_ref().unwrap();
+    let growth = plateau.growth.unwrap();
+    assert_eq!((growth.from, growth.total), (2, 1.0));
+    assert!((growth.doublings - 2.5f64.log2()).abs() < 1e-12);
+    assert!(!plateau.is_reached(), "{plateau:?}");
+    // Depths that workers share are a doubling from 1.9 times on.
+    for (last, from) in [(19, 3), (18, 2)] {
+        let (_, curve) = curve_of(bottleneck(&[1, 3, 5, 10, last]));
+        assert_eq!(curve.plateau.unwrap().growth.unwrap().from, from, "{last}");
+    }
+}
+
+#[test]
 fn a_rate_that_falls_far_from_its_peak_is_believed_only_when_it_is_measured_again() {
     let rates = [(1, 1000), (2, 2000), (4, 4000), (8, 7000), (16, 8000), (32, 7600), (64, 6000)];
     let once: Vec<RunRecord> = rates.into_iter().map(|(n, rate)| closed(n, rate)).collect();

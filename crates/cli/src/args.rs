@@ -162,7 +162,8 @@ pub(crate) enum Command {
     /// Looks at mount options, connections, slots, TCP windows, the network interface, the virtual
     /// machine's limit, processors, clocks and limits; says what was found, what is wanted, which
     /// figure it matters for, and the command that changes it. Changes nothing itself. Exit code 1
-    /// where there is a problem.
+    /// where there is a problem, 2 where the directory does not exist or the export cannot be
+    /// mounted.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArguments),
     /// Size Azure VMware Solution for the machines of an RVTools export.

@@ -170,11 +170,14 @@ pub(crate) fn resolved(host: &str) -> Option<IpAddr> {
     let (send, receive) = channel();
     let host = host.to_owned();
     // A resolver may wait for long, and cannot be stopped; the thread ends with the process.
-    std::thread::spawn(move || {
-        let address =
-            (host.as_str(), NFS_PORT).to_socket_addrs().ok().and_then(|mut all| all.next());
-        let _ = send.send(address);
-    });
+    let resolver = std::thread::Builder::new().name("resolver".to_owned());
+    resolver
+        .spawn(move || {
+            let address =
+                (host.as_str(), NFS_PORT).to_socket_addrs().ok().and_then(|mut all| all.next());
+            let _ = send.send(address);
+        })
+        .ok()?;
     receive.recv_timeout(PATIENCE).ok().flatten().map(|address| address.ip())
 }
 

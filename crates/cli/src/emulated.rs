@@ -2,6 +2,7 @@
 //! process, and its witness.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,10 +19,11 @@ use metrics::witness::WitnessCounts;
 use runner::fleet::{Fleet, FleetError, LocalFleet};
 use target::directory::TargetDirectory;
 use target::nfs::NfsUrl;
+use target::threads::ThreadError;
 use units::{Bytes, print_duration};
 use volume::delay::Distribution;
 use volume::one_volume::OneVolume;
-use volume::shell::{Options, Running};
+use volume::shell::{self, Options, Running};
 use volume::witness::{Counters, Procedure};
 use workload::plan::{EmulatedVolume, Plan, Run};
 
@@ -117,6 +119,17 @@ pub(crate) struct Service {
     url: NfsUrl,
 }
 
+/// Why a service was not started; where the system refused its thread, with the limits.
+pub(crate) fn not_started(error: shell::Error) -> anyhow::Error {
+    match error {
+        shell::Error::System { doing, source } if source.kind() == ErrorKind::WouldBlock => {
+            let refused = ThreadError { number: 1, requested: 1, source };
+            anyhow::Error::new(refused).context(doing)
+        }
+        error => error.into(),
+    }
+}
+
 impl Service {
     /// Starts it on a free port of loopback.
     pub(crate) fn start(volume: &EmulatedVolume, options: &str) -> Result<Service, Failure> {
@@ -150,7 +163,7 @@ impl Service {
             // What it has to say, clients of its own see as errors.
             log: Box::new(|_| {}),
         })
-        .map_err(Failure::target)?;
+        .map_err(|error| Failure::target(not_started(error)))?;
         let port = running.addresses().first().map(SocketAddr::port);
         let url = NfsUrl { port, mount_port: port, ..url(options)? };
         Ok(Service { running, url })

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use anyhow::Context;
 use engine::drive::Stop;
 use runner::event::{Event, Listener, ListenerError, Phase};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use target::threads::ThreadError;
 
 use crate::exit::Failure;
 use crate::terminal;
@@ -42,6 +43,13 @@ impl Listener for Interrupt {
     }
 }
 
+/// From here on a file that would become larger than `ulimit -f` allows is an error of the write
+/// (EFBIG), which names the file, instead of the end of the program (SIGXFSZ).
+pub(crate) fn survive_file_size_limit() {
+    // A handler that cannot be installed leaves things as they were.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
+}
+
 /// From here on the signals speak to the returned flag. The thread that waits for them sleeps until
 /// one comes and ends with the process.
 pub(crate) fn listen() -> Result<Interrupt, Failure> {
@@ -72,16 +80,17 @@ pub(crate) fn listen() -> Result<Interrupt, Failure> {
                 }
             }
         })
-        .context("start the thread that listens for Ctrl-C")
-        .map_err(Failure::bug)?;
+        .map_err(|source| ThreadError { number: 1, requested: 1, source })
+        .context("listen for Ctrl-C")
+        .map_err(Failure::target)?;
     Ok(interrupt)
 }
 
 const fn first_words(moment: u8) -> &'static str {
     match moment {
         PREPARING => {
-            "\ninterrupted before anything was measured: stopping; files that are complete\n  \
-             are kept, and the next run writes the rest\n"
+            "\ninterrupted before anything was measured: stopping; what is written is kept,\n  \
+             and the next run writes only the rest\n"
         }
         FINISHED => "\neverything is measured and kept; the results follow\n",
         _ => "\ninterrupted: finishing the interval; results are kept; once more stops now\n",

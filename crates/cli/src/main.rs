@@ -30,6 +30,7 @@ mod limits_agree;
 mod live;
 mod load_points;
 mod named_target;
+mod output_file;
 mod picture;
 mod plan_text;
 mod predict_args;
@@ -54,6 +55,7 @@ use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
     guard::report_panics_as_our_bug();
+    interrupt::survive_file_size_limit();
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(message) = foreign_options::message(&words) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use units::{Bytes, OpsPerSec, print_duration};
 use workload::arrival::Arrival;
 use workload::pattern::AccessPattern;
-use workload::plan::{FileSet, Plan, Run, Step, Stream, TargetSpec, WeightedSize};
+use workload::plan::{EngineChoice, FileSet, Plan, Run, Step, Stream, TargetSpec, WeightedSize};
 
 use crate::live::{engine_name, whole_seconds};
 use crate::search_text::search_lines;
@@ -62,14 +62,16 @@ fn pin_words(plan: &Plan, processors: usize) -> String {
     }
 }
 
-/// What pinning means where there are more workers than processors: `5 workers share 2 processors`,
-/// of the run with the most workers. Nothing is known of no processors.
+/// Where the run with the most threads has more of them than there are processors: `5 workers share
+/// 2 processors`. With blocking calls a worker has a thread for each outstanding operation. Nothing
+/// is known of no processors.
 pub(crate) fn crowding(plan: &Plan, processors: usize) -> Option<String> {
-    let of_run = |run: &Run| run.streams.iter().map(|stream| u64::from(stream.workers)).sum();
-    let workers: u64 = plan.model_runs().map(of_run).max()?;
+    let blocking = plan.engine == EngineChoice::Psync && plan.target != TargetSpec::Null;
+    let threads = plan.model_runs().map(|run| run.threads(blocking)).max()?;
     let processors = processors as u64;
-    (plan.pin && processors > 0 && workers > processors)
-        .then(|| format!("{workers} workers share {}", count_words(processors, "processor")))
+    let what = if blocking { "threads" } else { "workers" };
+    (processors > 0 && threads > processors)
+        .then(|| format!("{threads} {what} share {}", count_words(processors, "processor")))
 }
 
 /// A labelled line of the plan's head.

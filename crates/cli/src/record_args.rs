@@ -84,7 +84,7 @@ pub(crate) struct ExportArguments {
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) format: ExportFormat,
 
-    /// The file that is written; without it, stdout.
+    /// The file that is written, or `-` for stdout; without it, stdout.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -122,8 +122,8 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
 
-    /// The file that is written, with HTML, or else the directory; without it, `report.html` or
-    /// `report` beside the raw data in the store.
+    /// The file that is written, with HTML (`-` for stdout), or else the directory; without it,
+    /// `report.html` or `report` in the store next to the raw data.
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 

@@ -3,24 +3,48 @@
 use std::io::Write;
 
 use anyhow::anyhow;
+use runner::conduct::ConductError;
 use serde::Serialize;
+use target::fill::FillError;
 use target::refusal::{Override, Overrides, Refusal};
+use units::Bytes;
+use workload::plan::TargetSpec;
 
+use crate::command_line::quoted;
 use crate::exit::{Exit, Failure, Refused};
 use crate::run_args::OverrideArguments;
-use crate::terminal::wrapped;
+use crate::terminal::what_to_do;
 
 /// Says why, and the remedy on a line of its own.
 pub(crate) fn failure(refusal: Refusal) -> Failure {
-    let remedy = wrapped(&refusal.remedy(), 66).join("\n              ");
+    let remedy = what_to_do(&refusal.remedy());
     let refused = Refused {
         reason: refusal.to_string(),
         remedy: refusal.remedy(),
         overridden_by: refusal.overridden_by().map(Override::flag),
         exit_code: Exit::BadInput as u8,
     };
-    let error = anyhow!("{refusal}\n  what to do: {remedy}");
+    let error = anyhow!("{refusal}{remedy}");
     Failure { refused: Some(Box::new(refused)), ..Failure::input(error) }
+}
+
+/// A fill that ended early. Where the storage is full: with the command that frees what the files
+/// of `target` take.
+pub(crate) fn unfilled(error: FillError, target: &TargetSpec) -> anyhow::Error {
+    let named = match target {
+        TargetSpec::Directory { path } => path,
+        TargetSpec::Nfs { url, .. } => url,
+        TargetSpec::Emulated { .. } | TargetSpec::Null => return ConductError::Fill(error).into(),
+    };
+    let FillError::NoSpace { taken_bytes, .. } = &error else {
+        return ConductError::Fill(error).into();
+    };
+    let command = format!("fourcorners clean {}", quoted(named));
+    let frees = Bytes::new(*taken_bytes);
+    let error = ConductError::Fill(error);
+    let remedy =
+        format!("`{command}` frees {frees}; for a smaller working set give `--set file_size=...`");
+    anyhow!("{error}{}", what_to_do(&remedy))
 }
 
 /// A refusal as `--json` shows it, in the place of the results.

@@ -110,7 +110,8 @@ pub(crate) struct ExperimentArguments {
     ///
     /// `auto` tries both with reads of the target before the first run: io_uring at the plan's
     /// largest queue depth (up to 64), and one blocking thread. It takes psync where io_uring is
-    /// refused, or where the one thread reads more than 15% faster, and says what it saw.
+    /// refused, or where the one thread reads more than 15% faster and blocking threads do not
+    /// outnumber the processors, and says what it saw.
     #[arg(long, value_name = "ENGINE", value_enum)]
     pub(crate) engine: Option<Engine>,
 
@@ -221,7 +222,8 @@ pub(crate) struct RunArguments {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 
-    /// Where the HTML report is written; without it, beside the raw data in the store.
+    /// Where the HTML report is written (`-`: to stdout, and the table to stderr); without it, in
+    /// the store next to the raw data.
     #[arg(long, help_heading = OUTPUT, value_name = "FILE", conflicts_with = "no_report")]
     pub(crate) report: Option<PathBuf>,
 

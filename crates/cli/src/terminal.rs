@@ -1,6 +1,6 @@
 //! Where words go: results to stdout, everything else to stderr, coloured where that is wanted.
 
-use std::io::{IsTerminal, Write};
+use std::io::{Error, IsTerminal, Write};
 
 use crate::args::ColorWhen;
 
@@ -12,6 +12,9 @@ pub(crate) struct Terminal {
     /// Someone watches stderr.
     pub(crate) watched: bool,
 }
+
+/// A file would become larger than the process or the file system allows: errno(3) of Linux.
+const EFBIG: i32 = 27;
 
 const RED_BOLD: &str = "\x1b[1;31m";
 const YELLOW_BOLD: &str = "\x1b[1;33m";
@@ -33,7 +36,9 @@ impl Terminal {
 
     /// Prints `error: what was being done: why`.
     pub(crate) fn error(&self, error: &anyhow::Error) {
-        self.say(RED_BOLD, "error", &with_causes(error));
+        let words = with_causes(error);
+        let remedy = remedy(&words).map(what_to_do).unwrap_or_default();
+        self.say(RED_BOLD, "error", &format!("{words}{remedy}"));
     }
 
     /// Prints a warning.
@@ -70,6 +75,21 @@ fn with_causes(error: &anyhow::Error) -> String {
         }
     }
     words
+}
+
+/// What to do about errors of the kernel that can meet any command. They are known by their words,
+/// because a cause may have come through a record.
+fn remedy(words: &str) -> Option<&'static str> {
+    let too_large = Error::from_raw_os_error(EFBIG).to_string();
+    words.contains(&too_large).then_some(
+        "raise the limit on the size of files (`ulimit -f unlimited`), or use a file system that \
+         holds files of this size",
+    )
+}
+
+/// A remedy as it follows an error: on lines of its own.
+pub(crate) fn what_to_do(remedy: &str) -> String {
+    format!("\n  what to do: {}", wrapped(remedy, 66).join("\n              "))
 }
 
 /// Writes to stderr. If that fails there is nobody left to tell, so the failure is dropped on

@@ -28,6 +28,10 @@ pub struct Trial {
     pub file_size_bytes: u64,
     /// The largest queue depth of the plan.
     pub queue_depth: u32,
+    /// Threads that the plan would need with blocking calls, at most.
+    pub blocking_threads: u64,
+    /// Processors that the threads of this process can use at a time, where that is known.
+    pub processors: Option<u32>,
 }
 
 /// Settles the engine: as forced, or by trying both on the first stream's files with reads that are
@@ -36,11 +40,13 @@ pub struct Trial {
 /// # Errors
 /// The files cannot be opened or read by either engine.
 pub fn choose(wanted: EngineChoice, trial: &Trial) -> Result<EngineUsed, TargetError> {
-    let forced = |engine| EngineUsed { engine, reason: "forced by the user".to_owned() };
-    if wanted != EngineChoice::Auto {
-        return Ok(forced(wanted));
-    }
     let depth = trial.queue_depth.clamp(1, 64);
+    if wanted != EngineChoice::Auto {
+        if wanted == EngineChoice::IoUring {
+            RingFiles::open(&trial.access, depth).map_err(ring_refused)?;
+        }
+        return Ok(EngineUsed { engine: wanted, reason: "forced by the user".to_owned() });
+    }
     let (mut ring_best, mut psync_best) = (0.0f64, 0.0f64);
     for _ in 0..ROUNDS {
         match RingFiles::open(&trial.access, depth).and_then(|t| rate(t, depth, trial)) {
@@ -59,12 +65,35 @@ pub fn choose(wanted: EngineChoice, trial: &Trial) -> Result<EngineUsed, TargetE
         "probe: {ring_best:.0} reads/s through io_uring at queue depth {depth}, \
          {psync_best:.0}/s through one blocking thread"
     );
-    let engine = if psync_best > ring_best * PSYNC_GAIN {
-        EngineChoice::Psync
-    } else {
-        EngineChoice::IoUring
-    };
-    Ok(EngineUsed { engine, reason: seen })
+    Ok(faster(ring_best, psync_best, trial, seen))
+}
+
+/// The engine that serves the plan better, by the rates of both. Blocking threads that outnumber
+/// the processors wait for each other, which the trial with one of them does not show.
+fn faster(ring_rate: f64, psync_rate: f64, trial: &Trial, seen: String) -> EngineUsed {
+    if psync_rate <= ring_rate * PSYNC_GAIN {
+        return EngineUsed { engine: EngineChoice::IoUring, reason: seen };
+    }
+    match trial.processors.filter(|count| trial.blocking_threads > u64::from(*count)) {
+        None => EngineUsed { engine: EngineChoice::Psync, reason: seen },
+        Some(processors) => EngineUsed {
+            engine: EngineChoice::IoUring,
+            reason: format!(
+                "{seen}; io_uring nevertheless, because {} blocking threads would share \
+                 {processors} processor{}",
+                trial.blocking_threads,
+                if processors == 1 { "" } else { "s" },
+            ),
+        },
+    }
+}
+
+/// Why a ring that was forced cannot be opened.
+fn ring_refused(error: TargetError) -> TargetError {
+    match error {
+        TargetError::Drive { source, .. } => TargetError::RingRefused { source },
+        other => other,
+    }
 }
 
 /// Reads per second of a short closed loop at uniformly random places.
@@ -112,4 +141,44 @@ fn rate(mut target: impl Target, depth: u32, trial: &Trial) -> Result<f64, Targe
         return Err(TargetError::Drive { target: "trial reads".to_owned(), source });
     }
     Ok(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(psync_rate: f64, blocking_threads: u64, processors: Option<u32>) -> EngineUsed {
+        let access = FileAccess {
+            paths: Vec::new(),
+            write: false,
+            direct: true,
+            dsync: false,
+            transfer_size_max_bytes: 4096,
+        };
+        let trial = Trial {
+            access,
+            file_size_bytes: 1 << 20,
+            queue_depth: 32,
+            blocking_threads,
+            processors,
+        };
+        faster(1000.0, psync_rate, &trial, "probe".to_owned())
+    }
+
+    #[test]
+    fn blocking_threads_are_chosen_for_a_clear_gain_if_each_has_a_processor() {
+        assert_eq!(chosen(1150.0, 2, Some(2)).engine, EngineChoice::IoUring);
+        assert_eq!(chosen(1151.0, 2, Some(2)).engine, EngineChoice::Psync);
+        assert_eq!(chosen(1151.0, 32, None).engine, EngineChoice::Psync);
+    }
+
+    #[test]
+    fn io_uring_is_chosen_where_blocking_threads_would_outnumber_the_processors() {
+        let used = chosen(5000.0, 32, Some(1));
+        assert_eq!(used.engine, EngineChoice::IoUring);
+        let reason = "probe; io_uring nevertheless, because 32 blocking threads would share 1 \
+                      processor";
+        assert_eq!(used.reason, reason);
+        assert_eq!(chosen(5000.0, 3, Some(2)).engine, EngineChoice::IoUring);
+    }
 }

@@ -11,6 +11,13 @@ pub fn processors() -> Vec<usize> {
     (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
 }
 
+/// Processors that the threads of this process can use at a time: those it may run on, or fewer
+/// where the CPU quota of its cgroup allows less. `None` where the system does not say.
+pub fn available() -> Option<u32> {
+    let available = std::thread::available_parallelism().ok()?;
+    u32::try_from(available.get()).ok()
+}
+
 /// Pins the calling thread to one processor.
 ///
 /// # Errors

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use metrics::interval::Interval;
 use metrics::run_record::Outcome;
 use target::TargetError;
+use target::threads::ThreadError;
 use workload::op::OpStream;
 use workload::plan::{Assignment, EngineChoice};
 
@@ -74,6 +75,9 @@ pub enum EngineError {
         /// The stream's name.
         stream: String,
     },
+    /// The system refuses to start as many threads.
+    #[error(transparent)]
+    Threads(#[from] ThreadError),
     /// More threads than one process should have.
     #[error(
         "the run needs {wanted} threads (psync: one for each outstanding operation), at most \
@@ -203,6 +207,7 @@ impl Crew {
         let start_line = Arc::new(StartLine::default());
         let mut crew = Crew { members: Vec::with_capacity(jobs.len()), start_line, messages };
         let mut ends = Vec::with_capacity(jobs.len());
+        let requested = jobs.len();
         for (number, job) in jobs.into_iter().enumerate() {
             let pulse = Arc::new(Pulse::default());
             crew.members.push(Member {
@@ -232,8 +237,7 @@ impl Crew {
                 .spawn(move || thread.work(job, worker_end, tally))
                 .map_err(|source| {
                     crew.start_line.announce(None);
-                    let target = "a thread".to_owned();
-                    crew.failed(number, TargetError::Drive { target, source })
+                    ThreadError { number: number + 1, requested, source }
                 })?;
         }
         Ok((crew, ends))

@@ -97,3 +97,26 @@ impl Slots {
         self.slots.iter().map(|slot| slot.issued_ns).min().unwrap_or(NOT_ISSUED_NS)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use workload::op::OpKind;
+
+    use super::*;
+
+    #[test]
+    fn the_oldest_operations_come_first_whichever_slots_they_have() {
+        let mut slots = Slots::new(3);
+        let op = |index| Op { index, offset_bytes: 0, size_bytes: 1, file: 0, kind: OpKind::Read };
+        for index in 0..3 {
+            slots.take(0, 10 + index, op(index)).expect("there is room");
+        }
+        // The first ends, and the fourth takes its slot.
+        slots.release(0);
+        assert_eq!(slots.take(0, 13, op(3)), Some(0));
+        let oldest =
+            |count| slots.oldest(count).iter().map(|slot| slot.op.index).collect::<Vec<_>>();
+        assert_eq!(oldest(8), [1, 2, 3]);
+        assert_eq!(oldest(2), [1, 2]);
+    }
+}

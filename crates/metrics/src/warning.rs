@@ -21,6 +21,14 @@ pub enum Warning {
         /// Processors of the host.
         processors: u32,
     },
+    /// A run has more threads than this process has processors: they wait for each other.
+    ThreadsShareProcessors {
+        /// Threads of the run's workers.
+        threads: u64,
+        /// Processors that the process can use at a time: those it may run on, or fewer where the
+        /// quota of its cgroup allows less.
+        processors: u32,
+    },
     /// Operations were issued late: the schedule was not kept.
     ScheduleDelayHigh {
         /// Mean of response time minus service time, in nanoseconds.

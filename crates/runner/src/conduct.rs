@@ -21,7 +21,7 @@ use metrics::wire::WireInterval;
 use target::directory::TargetDirectory;
 use target::fill::FillError;
 use target::refusal::Refusal;
-use workload::plan::{Plan, Run, Step};
+use workload::plan::{EngineChoice, Plan, Run, Step, TargetSpec};
 use workload::search::Search;
 
 use crate::announce::Announcer;
@@ -40,6 +40,8 @@ pub struct Host<'a> {
     pub memory_bytes: Option<u64>,
     /// Its processors, if they are known.
     pub processors: Option<u32>,
+    /// Processors that the threads of this process can use at a time, if it is known.
+    pub available_processors: Option<u32>,
     /// The share of the host's processor time that the hypervisor took since it was last asked, 0
     /// to 1.
     pub steal_since_last: &'a mut dyn FnMut() -> Option<f64>,
@@ -56,7 +58,7 @@ pub enum ConductError {
     Refused(Refusal),
     /// The files could not be written.
     #[error("prepare the files: {0}")]
-    Fill(FillError),
+    Fill(#[source] FillError),
     /// No engine can use the target.
     #[error(transparent)]
     Fleet(FleetError),
@@ -102,7 +104,8 @@ pub fn conduct_with(
         ControlFlow::Continue(()) => {
             let directory = directory.as_deref();
             let announcer = &mut announcer;
-            let mut conductor = Conductor { fleet, host, directory, stop, announcer };
+            let mut conductor =
+                Conductor { fleet, host, directory, stop, announcer, blocking: false };
             conductor.do_runs(plan)
         }
     });
@@ -189,14 +192,19 @@ pub(crate) struct Conductor<'c, 'h, 'a> {
     pub(crate) directory: Option<&'c TargetDirectory>,
     pub(crate) stop: &'c Arc<Stop>,
     pub(crate) announcer: &'c mut Announcer<'a>,
+    /// Every outstanding operation has a thread that blocks; known once the engine is chosen.
+    pub(crate) blocking: bool,
 }
 
 impl Conductor<'_, '_, '_> {
     pub(crate) fn choose_engine(&mut self, plan: &Plan) -> Result<EngineUsed, ConductError> {
-        self.fleet.choose_engine(plan, self.directory).map_err(|error| match error {
+        let chosen = self.fleet.choose_engine(plan, self.directory);
+        let used = chosen.map_err(|error| match error {
             FleetError::Refused(refusal) => ConductError::Refused(refusal),
             error => ConductError::Fleet(error),
-        })
+        })?;
+        self.blocking = used.engine == EngineChoice::Psync && plan.target != TargetSpec::Null;
+        Ok(used)
     }
 
     fn do_runs(&mut self, plan: &Plan) -> Result<Outcome, ConductError> {
@@ -335,6 +343,12 @@ impl Conductor<'_, '_, '_> {
 
     /// Warnings that need no measurement.
     fn warn_of_what_is_known(&mut self, run: &Run) {
+        let threads = run.threads(self.blocking);
+        if let Some(processors) = self.host.available_processors
+            && threads > u64::from(processors)
+        {
+            self.warn(run, Warning::ThreadsShareProcessors { threads, processors });
+        }
         let Some(storage) = self.directory.map(TargetDirectory::storage) else { return };
         if self.is_export() {
             // What a server keeps in its memory is its business, and this host caches nothing.

@@ -184,5 +184,7 @@ fn trial(plan: &Plan, directory: &std::path::Path) -> Option<Trial> {
         },
         file_size_bytes: stream.working_set.file_size_bytes,
         queue_depth: streams.map(|stream| stream.queue_depth).max().unwrap_or(1),
+        blocking_threads: plan.model_runs().map(|run| run.threads(true)).max().unwrap_or(1),
+        processors: engine::processor::available(),
     })
 }

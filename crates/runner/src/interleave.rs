@@ -59,6 +59,7 @@ pub fn conduct_interleaved<'h>(
                     directory: directory(0),
                     stop,
                     announcer: first,
+                    blocking: false,
                 },
                 Conductor {
                     fleet: b.fleet,
@@ -66,6 +67,7 @@ pub fn conduct_interleaved<'h>(
                     directory: directory(1),
                     stop,
                     announcer: second,
+                    blocking: false,
                 },
             ];
             match choose_engines(&mut conductors, [a.plan, b.plan]) {

@@ -237,6 +237,7 @@ fn told_to(
     let host = Host {
         memory_bytes: None,
         processors: None,
+        available_processors: None,
         steal_since_last: &mut || None,
         wire_since_last: &mut Vec::new,
     };
@@ -254,6 +255,7 @@ fn a_run_that_a_witness_counted_otherwise_has_failed_and_what_it_counted_is_kept
         let host = Host {
             memory_bytes: None,
             processors: None,
+            available_processors: None,
             steal_since_last: &mut || None,
             wire_since_last: &mut Vec::new,
         };
@@ -409,6 +411,7 @@ fn a_noisy_host_is_warned_of_after_the_run() {
     let host = Host {
         memory_bytes: None,
         processors: None,
+        available_processors: None,
         steal_since_last: &mut steal,
         wire_since_last: &mut Vec::new,
     };
@@ -449,6 +452,7 @@ fn files_are_prepared_before_the_first_run_and_only_once() {
         let host = Host {
             memory_bytes: Some(1 << 40),
             processors: None,
+            available_processors: None,
             steal_since_last: &mut || None,
             wire_since_last: &mut Vec::new,
         };
@@ -478,6 +482,7 @@ fn a_stop_during_the_fill_runs_nothing() {
     let host = Host {
         memory_bytes: None,
         processors: None,
+        available_processors: None,
         steal_since_last: &mut || None,
         wire_since_last: &mut Vec::new,
     };
@@ -508,6 +513,7 @@ fn files_that_are_not_as_we_left_them_are_refused_before_a_run_or_refilled() {
         let host = Host {
             memory_bytes: None,
             processors: None,
+            available_processors: None,
             steal_since_last: &mut || None,
             wire_since_last: &mut Vec::new,
         };

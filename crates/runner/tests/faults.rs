@@ -109,6 +109,7 @@ fn sabotaged(
     let host = Host {
         memory_bytes: None,
         processors: None,
+        available_processors: None,
         steal_since_last: &mut || None,
         wire_since_last: &mut Vec::new,
     };

@@ -138,6 +138,7 @@ fn conducted(
         host: Host {
             memory_bytes: None,
             processors: None,
+            available_processors: None,
             steal_since_last: &mut steal_a,
             wire_since_last: &mut wire_a,
         },
@@ -150,6 +151,7 @@ fn conducted(
         host: Host {
             memory_bytes: None,
             processors: None,
+            available_processors: None,
             steal_since_last: &mut steal_b,
             wire_since_last: &mut wire_b,
         },

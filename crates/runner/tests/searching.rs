@@ -107,6 +107,7 @@ fn begun(interrupted_at: Option<u32>, failing_at: Option<u32>) -> (Outcome, Vec<
     let host = Host {
         memory_bytes: None,
         processors: None,
+        available_processors: None,
         steal_since_last: &mut || None,
         wire_since_last: &mut Vec::new,
     };

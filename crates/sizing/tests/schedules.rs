@@ -77,6 +77,23 @@ fn a_level_for_working_days_waits_a_day_but_not_a_week() {
 }
 
 #[test]
+fn a_level_may_go_down_as_soon_as_the_cool_down_is_over_and_not_an_hour_earlier() {
+    let mut once = schedule((5, ServiceLevel::Ultra), (5, PREMIUM), 0);
+    // The catalogue has 24 h.
+    for (hours, missing) in [(24, None), (23, Some("1 h are missing"))] {
+        once.hours = (0..WEEK).map(|hour| usize::from(hour >= hours)).collect();
+        match missing {
+            None => assert_eq!(allowed(&once).changes.len(), 2),
+            Some(words) => {
+                let breaches = forbidden(&once);
+                assert_eq!(breaches.len(), 1, "{breaches:?}");
+                assert!(breaches[0].text.contains(words), "{breaches:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_stored_must_fit_and_what_is_wanted_must_be_given_in_some_phase() {
     let mut small = schedule((5, PREMIUM), (4, PREMIUM), 7);
     small.stored_gib = 4500;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The store's directory could not be made.
+    /// The store's directory could not be made or written.
     #[error("create the store's directory {}: {source}", path.display())]
     CreateStore {
         /// The directory.

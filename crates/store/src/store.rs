@@ -78,7 +78,7 @@ impl State {
 
 impl Store {
     /// Opens the store at `root`, or where [`default_root`] finds it in this process's environment,
-    /// and makes its directory where there is none.
+    /// for new records; makes its directory where there is none.
     ///
     /// # Errors
     /// [`Error::CreateStore`].
@@ -89,8 +89,19 @@ impl Store {
         };
         let store = Store { root };
         let path = store.runs();
-        fs::create_dir_all(&path).map_err(|source| Error::CreateStore { path, source })?;
+        // That records can be made is tried before anything is measured for one.
+        let probe = path.join(format!("{INCOMPLETE}{}", run_id::new_id("probe", 0)));
+        fs::create_dir_all(&path)
+            .and_then(|()| fs::create_dir(&probe))
+            .and_then(|()| fs::remove_dir(&probe))
+            .map_err(|source| Error::CreateStore { path, source })?;
         Ok(store)
+    }
+
+    /// The store at `root`, to be read: nothing is made, and where there is no store there are no
+    /// records.
+    pub fn existing(root: &Path) -> Store {
+        Store { root: root.to_owned() }
     }
 
     /// The store's directory.
@@ -305,6 +316,10 @@ impl Store {
     /// The index on disk after `change`, made anew if it cannot be used; else one in memory, so
     /// that listing always works.
     fn usable_index(&self, change: impl Fn(&mut Index) -> rusqlite::Result<()>) -> Index {
+        // Without records there is no store yet, and listing makes none.
+        if !self.runs().is_dir() {
+            return Index::in_memory();
+        }
         let path = self.index_path();
         let open = || {
             let mut index = Index::open(&path)?;
@@ -351,7 +366,11 @@ impl Store {
     fn ids(&self) -> Result<Vec<String>, Error> {
         let fail = |source| Error::ListRuns { path: self.runs(), source };
         let mut ids = Vec::new();
-        for entry in fs::read_dir(self.runs()).map_err(fail)? {
+        let entries = match fs::read_dir(self.runs()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(ids),
+            entries => entries.map_err(fail)?,
+        };
+        for entry in entries {
             let entry = entry.map_err(fail)?;
             let is_directory = entry.file_type().map_err(fail)?.is_dir();
             if let Ok(name) = entry.file_name().into_string()

@@ -19,7 +19,7 @@ use crate::making::{holds_only_marks, making_in, remove_marks, remove_unfinished
 use crate::manifest::Manifest;
 use crate::nfs::NfsFile;
 use crate::nfs::session::Mounted;
-use crate::ours::{find_file, is_complete, missing_files, whole_sets};
+use crate::ours::{find_file, kept_bytes, missing_files, whole_sets};
 use crate::place::{State, find_place};
 use crate::refusal::{Overrides, Refusal};
 use crate::storage::{DirectIo, Storage};
@@ -195,18 +195,22 @@ impl Survey {
                 truth.check(set)?;
                 continue;
             }
-            let wrong = truth.wrong(set)?.len() as u32;
-            if wrong > 0 {
-                let bytes = u64::from(wrong) * set.file_size_bytes;
-                match self.to_write.iter_mut().find(|part| part.stream == set.stream) {
-                    Some(part) => {
-                        part.files += wrong;
-                        part.bytes += bytes;
-                    }
-                    None => {
-                        let stream = set.stream.clone();
-                        self.to_write.push(ToWrite { stream, files: wrong, bytes });
-                    }
+            let wrong = truth.wrong(set)?;
+            if wrong.is_empty() {
+                continue;
+            }
+            // What is missing of a file that is also unfinished is listed already.
+            let whole = wrong.iter().filter(|file| file.kept_bytes == set.file_size_bytes);
+            let files = whole.count() as u32;
+            let bytes = wrong.iter().map(|file| file.kept_bytes).sum();
+            match self.to_write.iter_mut().find(|part| part.stream == set.stream) {
+                Some(part) => {
+                    part.files += files;
+                    part.bytes += bytes;
+                }
+                None => {
+                    let stream = set.stream.clone();
+                    self.to_write.push(ToWrite { stream, files, bytes });
                 }
             }
         }
@@ -401,18 +405,15 @@ impl TargetDirectory {
 
     /// The numbers of those files of `set` that are not complete as the plan wants them.
     pub fn missing(&self, set: &FileSet) -> Vec<u32> {
-        (0..set.files).filter(|index| !self.is_complete(set, *index)).collect()
+        let is_complete = |index: &u32| self.kept_bytes(set, *index) == set.file_size_bytes;
+        (0..set.files).filter(|index| !is_complete(index)).collect()
     }
 
-    fn is_complete(&self, set: &FileSet, index: u32) -> bool {
-        is_complete(
-            self.folder.as_ref(),
-            &self.path,
-            &self.manifest,
-            set,
-            index,
-            self.wanted.data_seed,
-        )
+    /// Bytes from the start of file `index` of `set` that were written and synced, as far as the
+    /// manifest records them: its size where it is complete.
+    pub fn kept_bytes(&self, set: &FileSet, index: u32) -> u64 {
+        let (folder, data_seed) = (self.folder.as_ref(), self.wanted.data_seed);
+        kept_bytes(folder, &self.path, &self.manifest, set, index, data_seed)
     }
 }
 

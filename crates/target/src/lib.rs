@@ -24,6 +24,7 @@ mod ours;
 pub mod place;
 pub mod refusal;
 pub mod storage;
+pub mod threads;
 pub mod truth;
 
 pub use uring::ring::Wait;
@@ -47,6 +48,16 @@ pub enum TargetError {
     Drive {
         /// What is driven: `io_uring`, a path.
         target: String,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
+    /// io_uring was forced, and the kernel or the container forbids it.
+    #[error(
+        "io_uring is refused here: {source}; allow it (`sysctl kernel.io_uring_disabled=0`; in a \
+         container also its seccomp profile), or leave out `--engine io_uring`: blocking calls \
+         (`--engine psync`) work without it"
+    )]
+    RingRefused {
         /// The kernel's answer.
         source: std::io::Error,
     },

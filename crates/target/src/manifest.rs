@@ -2,9 +2,9 @@
 //! `.fourcorners`.
 //!
 //! It is replaced atomically (written beside, synced, renamed), a file's record is on disk before
-//! the file's first byte, and a file is called complete only after its last byte was synced. So
-//! after a crash at any instant every file that we made is listed, and none is believed that was
-//! not finished.
+//! the file's first byte, and bytes are recorded as kept only after they were synced. So after a
+//! crash at any instant every file that we made is listed, and no byte is believed that was not
+//! written.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,10 +25,11 @@ pub const MANIFEST_NAME: &str = ".fourcorners";
 pub(crate) const MANIFEST_NEW_NAME: &str = ".fourcorners.new";
 /// The version of the format that is written here. Readers refuse newer ones.
 ///
-/// 1: the first. 2: files have an identity. 3: which may have a handle of NFS. New reads old: a
-/// file without identity is believed by its name, as it was then, until it is written again. Old
-/// refuses new. New rewrites old as new.
-pub const MANIFEST_VERSION: u32 = 3;
+/// 1: the first. 2: files have an identity. 3: which may have a handle of NFS. 4: unfinished files
+/// have the bytes that are kept. New reads old: a file without identity is believed by its name, as
+/// it was then, until it is written again; an unfinished file keeps nothing. Old refuses new. New
+/// rewrites old as new.
+pub const MANIFEST_VERSION: u32 = 4;
 const FORMAT: &str = "fourcorners target directory";
 
 /// What stands in `.fourcorners`.
@@ -66,6 +67,9 @@ pub struct FileRecord {
     pub data: DataPattern,
     /// How far it has come.
     pub state: FileState,
+    /// Bytes from its start that were written and synced, while it is being filled.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub filled_bytes: u64,
     /// Which file it is, once it was made; unknown in a manifest of version 1 and where the file
     /// system gives none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +80,7 @@ pub struct FileRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
-    /// It may not exist yet, or hold anything.
+    /// It may not exist yet; beyond the bytes that are kept it may hold anything.
     Filling,
     /// Every byte was written and synced.
     Complete,
@@ -92,13 +96,31 @@ impl FileRecord {
             data_seed,
             data: set.data,
             state: FileState::Complete,
+            filled_bytes: 0,
             identity: None,
         }
     }
 
-    /// Whether it is what `wanted` describes, whichever file it is.
+    /// Whether it is what `wanted` describes, whichever file it is and however far it has come.
     pub(crate) fn is(&self, wanted: &FileRecord) -> bool {
-        FileRecord { identity: wanted.identity, ..self.clone() } == *wanted
+        let FileRecord { state, filled_bytes, identity, .. } = *wanted;
+        FileRecord { state, filled_bytes, identity, ..self.clone() } == *wanted
+    }
+
+    /// Bytes from its start that were written and synced.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        match self.state {
+            FileState::Complete => self.size_bytes,
+            FileState::Filling => self.filled_bytes.min(self.size_bytes),
+        }
+    }
+
+    /// The file is complete once all its bytes are kept.
+    pub(crate) fn set_kept_bytes(&mut self, kept_bytes: u64) {
+        (self.state, self.filled_bytes) = match kept_bytes < self.size_bytes {
+            true => (FileState::Filling, kept_bytes),
+            false => (FileState::Complete, 0),
+        };
     }
 }
 
@@ -182,6 +204,11 @@ impl Manifest {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
+}
+
 /// The part of a manifest that every version has.
 #[derive(Deserialize)]
 struct Version {
@@ -240,8 +267,8 @@ mod tests {
     #[test]
     fn a_newer_manifest_is_refused_by_its_version_alone() {
         let refusal =
-            with_text("{\"format\":\"fourcorners target directory\",\"version\":4,\"new\":{}}");
-        assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 4, known: 3, .. })));
+            with_text("{\"format\":\"fourcorners target directory\",\"version\":5,\"new\":{}}");
+        assert!(matches!(refusal, Err(Refusal::ManifestNewer { found: 5, known: 4, .. })));
     }
 
     #[test]
@@ -258,6 +285,21 @@ mod tests {
         let manifest = with_text(text).unwrap().expect("it is one");
         assert_eq!(manifest.version, MANIFEST_VERSION);
         assert_eq!(manifest.files["main-4096-0000.data"].identity, None);
+    }
+
+    #[test]
+    fn an_unfinished_file_of_a_manifest_of_version_3_keeps_nothing() {
+        let text = r#"{
+            "format": "fourcorners target directory", "version": 3, "tool_version": "0.0.0",
+            "created_unix_ms": 1, "filesystem_id": "12ab",
+            "files": { "main-4096-0000.data": {
+                "file": 0, "size_bytes": 4096, "tile_bytes": 4096, "data_seed": 7,
+                "data": { "compressible_permille": 0, "duplicate_permille": 0 },
+                "state": "filling"
+            } }
+        }"#;
+        let manifest = with_text(text).unwrap().expect("it is one");
+        assert_eq!(manifest.files["main-4096-0000.data"].kept_bytes(), 0);
     }
 
     #[test]

@@ -9,21 +9,25 @@ use workload::plan::FileSet;
 
 use crate::directory::{ToWrite, Wanted};
 use crate::folder::{Entry, Folder};
-use crate::manifest::{FileRecord, FileState, Manifest};
+use crate::manifest::{FileRecord, Manifest};
 use crate::refusal::Refusal;
 
-/// Whether file `index` of `set` in `place` was finished as the plan wants it, and is there.
-pub(crate) fn is_complete(
+/// Bytes from the start of file `index` of `set` in `place` that were written and synced as the
+/// plan requires them: its size where it is complete, 0 where it is not there.
+pub(crate) fn kept_bytes(
     folder: &dyn Folder,
     place: &Path,
     manifest: &Manifest,
     set: &FileSet,
     index: u32,
     data_seed: u64,
-) -> bool {
+) -> u64 {
+    let recorded_bytes = recorded_bytes(manifest, set, index, data_seed);
     // What cannot be looked at is there: the check says why it cannot.
-    is_recorded(manifest, set, index, data_seed)
-        && !matches!(folder.look(&place.join(set.file_name(index))), Ok(None))
+    match recorded_bytes > 0 && matches!(folder.look(&place.join(set.file_name(index))), Ok(None)) {
+        true => 0,
+        false => recorded_bytes,
+    }
 }
 
 /// All that a directory without files needs.
@@ -55,12 +59,16 @@ pub(crate) fn missing_files(
         let mut missing = ToWrite { stream: set.stream.clone(), files: 0, bytes: 0 };
         for index in 0..set.files {
             let found = find_file(folder, &place.join(set.file_name(index)), manifest)?;
-            let complete = is_recorded(manifest, set, index, wanted.data_seed);
-            if !complete || found.is_none() {
+            let kept_bytes = match found {
+                Some(_) => recorded_bytes(manifest, set, index, wanted.data_seed),
+                None => 0,
+            };
+            let is_complete = kept_bytes == set.file_size_bytes;
+            if !is_complete {
                 missing.files += 1;
-                missing.bytes += set.file_size_bytes;
+                missing.bytes += set.file_size_bytes - kept_bytes;
             }
-            if !complete || found.is_none() || refill {
+            if !is_complete || refill {
                 let allocated = found.map_or(0, |found| found.allocated_bytes);
                 needed_bytes += set.file_size_bytes.saturating_sub(allocated);
             }
@@ -101,8 +109,8 @@ pub(crate) fn find_file(
     }
 }
 
-fn is_recorded(manifest: &Manifest, set: &FileSet, index: u32, data_seed: u64) -> bool {
+fn recorded_bytes(manifest: &Manifest, set: &FileSet, index: u32, data_seed: u64) -> u64 {
     let wanted = FileRecord::wanted(set, index, data_seed);
-    debug_assert_eq!(wanted.state, FileState::Complete);
-    manifest.files.get(&set.file_name(index)).is_some_and(|record| record.is(&wanted))
+    let record = manifest.files.get(&set.file_name(index));
+    record.filter(|record| record.is(&wanted)).map_or(0, FileRecord::kept_bytes)
 }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use units::Bytes;
 
 use crate::nfs::NfsError;
+use crate::threads::ThreadError;
 
 /// A refusal that the user may override, by a flag that says what is accepted. None of them lets
 /// the tool write over something that it did not make.
@@ -456,6 +457,11 @@ impl Refusal {
             Refusal::DirectAlignment { .. } => {
                 "use larger transfers, or buffered I/O: `--buffered`, or `direct = false` in the \
                  experiment"
+            }
+            Refusal::Io { source, .. }
+                if source.get_ref().is_some_and(|cause| cause.is::<ThreadError>()) =>
+            {
+                "raise the limit, or end other programs of this user or container"
             }
             Refusal::Io { path, source, .. } => match source.kind() {
                 io::ErrorKind::StaleNetworkFileHandle => {

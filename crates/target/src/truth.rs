@@ -15,8 +15,8 @@ use workload::random;
 use crate::aligned::AlignedBuffer;
 use crate::directory::TargetDirectory;
 use crate::folder::{Folder, SampledFile};
-use crate::manifest::{FileState, Manifest};
-use crate::ours::{find_file, is_complete};
+use crate::manifest::Manifest;
+use crate::ours::{find_file, kept_bytes};
 use crate::refusal::Refusal;
 
 /// Tiles that are read of each file, beside its first and last, unless there are very many files.
@@ -32,7 +32,7 @@ const SAMPLES_PER_SET: u64 = 4096;
 const PAGE_BYTES: u64 = 4096;
 
 impl TargetDirectory {
-    /// Checks every complete file of `set`.
+    /// Checks every file of `set`, as far as it is recorded as written.
     ///
     /// # Errors
     /// The first file that is not what we left, with what was found and where.
@@ -40,22 +40,22 @@ impl TargetDirectory {
         self.truth().check(set)
     }
 
-    /// Takes every complete file of `set` that is not what we left back into the state of an
-    /// unfilled one, so that the next fill writes it anew, and returns what was wrong with each.
+    /// Takes every file of `set` that is not what we left back into the state of an unfilled one,
+    /// so that the next fill writes it anew, and returns what was wrong with each.
     ///
     /// # Errors
     /// Something stands in a file's place that is not a file of ours, or the manifest could not be
     /// written.
     pub fn distrust(&mut self, set: &FileSet) -> Result<Vec<Refusal>, Refusal> {
         let wrong = self.truth().wrong(set)?;
-        for (index, _) in &wrong {
-            let record = self.manifest.files.get_mut(&set.file_name(*index));
-            record.expect("a complete file is listed").state = FileState::Filling;
+        for file in &wrong {
+            let record = self.manifest.files.get_mut(&set.file_name(file.index));
+            record.expect("a file that was written is listed").set_kept_bytes(0);
         }
         if !wrong.is_empty() {
             self.manifest.save_in(self.folder.as_ref(), &self.path)?;
         }
-        Ok(wrong.into_iter().map(|(_, refusal)| refusal).collect())
+        Ok(wrong.into_iter().map(|file| file.refusal).collect())
     }
 
     fn truth(&self) -> Truth<'_> {
@@ -79,6 +79,15 @@ pub(crate) struct Truth<'a> {
     direct: bool,
 }
 
+/// A file that is not what we left.
+pub(crate) struct WrongFile {
+    pub(crate) index: u32,
+    /// Bytes of it that are recorded as written.
+    pub(crate) kept_bytes: u64,
+    /// What is wrong with it.
+    pub(crate) refusal: Refusal,
+}
+
 impl<'a> Truth<'a> {
     /// Without a probe, which would write: whether direct I/O works is seen on the first file of
     /// `set`.
@@ -90,45 +99,58 @@ impl<'a> Truth<'a> {
         set: &FileSet,
     ) -> Truth<'a> {
         let truth = Truth { folder, place, manifest, data_seed, direct: false };
-        let first = truth.complete(set).next();
-        let direct =
-            first.is_some_and(|index| folder.reads_directly(&place.join(set.file_name(index))));
+        let first = truth.kept(set).next();
+        let direct = first
+            .is_some_and(|(index, _)| folder.reads_directly(&place.join(set.file_name(index))));
         Truth { direct, ..truth }
     }
 
-    /// Checks every complete file of `set`, and ends at the first that is not what we left.
+    /// Checks every file of `set` as far as it is recorded as written, and ends at the first that
+    /// is not what we left.
     pub(crate) fn check(&self, set: &FileSet) -> Result<(), Refusal> {
         let maker = set.tile_maker(self.data_seed);
-        self.complete(set).try_for_each(|index| self.check_file(set, index, &maker))
+        self.kept(set).try_for_each(|(index, bytes)| self.check_file(set, index, bytes, &maker))
     }
 
-    /// Every complete file of `set` that is not what we left and may be written anew, with what is
-    /// wrong with it.
-    pub(crate) fn wrong(&self, set: &FileSet) -> Result<Vec<(u32, Refusal)>, Refusal> {
+    /// Every file of `set` that is not what we left and may be written anew.
+    pub(crate) fn wrong(&self, set: &FileSet) -> Result<Vec<WrongFile>, Refusal> {
         let maker = set.tile_maker(self.data_seed);
         let mut wrong = Vec::new();
-        for index in self.complete(set) {
-            match self.check_file(set, index, &maker) {
+        for (index, kept_bytes) in self.kept(set) {
+            match self.check_file(set, index, kept_bytes, &maker) {
                 Ok(()) => {}
-                Err(refusal) if refusal.overridden_by().is_some() => wrong.push((index, refusal)),
+                Err(refusal) if refusal.overridden_by().is_some() => {
+                    wrong.push(WrongFile { index, kept_bytes, refusal });
+                }
                 Err(refusal) => return Err(refusal),
             }
         }
         Ok(wrong)
     }
 
-    fn complete<'s>(&'s self, set: &'s FileSet) -> impl Iterator<Item = u32> + 's {
+    /// The files of `set` of which anything is recorded as written, with their bytes that are.
+    fn kept<'s>(&'s self, set: &'s FileSet) -> impl Iterator<Item = (u32, u64)> + 's {
         let Truth { folder, place, manifest, data_seed, .. } = *self;
         (0..set.files)
-            .filter(move |index| is_complete(folder, place, manifest, set, *index, data_seed))
+            .map(move |index| (index, kept_bytes(folder, place, manifest, set, index, data_seed)))
+            .filter(|(_, kept_bytes)| *kept_bytes > 0)
     }
 
-    fn check_file(&self, set: &FileSet, index: u32, maker: &TileMaker) -> Result<(), Refusal> {
+    /// Checks the first `expected_bytes` of a file.
+    fn check_file(
+        &self,
+        set: &FileSet,
+        index: u32,
+        expected_bytes: u64,
+        maker: &TileMaker,
+    ) -> Result<(), Refusal> {
         let path = self.place.join(set.file_name(index));
         let found = find_file(self.folder, &path, self.manifest)?
             .ok_or_else(|| Refusal::io("open", &path, io::Error::from(io::ErrorKind::NotFound)))?;
-        let (expected_bytes, found_bytes) = (set.file_size_bytes, found.size_bytes);
-        if found_bytes != expected_bytes {
+        let found_bytes = found.size_bytes;
+        let is_complete = expected_bytes == set.file_size_bytes;
+        // Space beyond what was written may be reserved.
+        if found_bytes < expected_bytes || is_complete && found_bytes > expected_bytes {
             return Err(Refusal::WrongSize { path, expected_bytes, found_bytes });
         }
         let file = self

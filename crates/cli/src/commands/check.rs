@@ -1,14 +1,15 @@
 //! `check`: whether this host and this mount are set so that the store is measured and not they.
 //! Changes nothing.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use analysis::host_check::{self, About, Asked, Export, Facts, RoundTrip};
 use anyhow::{Context, anyhow};
 use host::Root;
-use target::nfs::NfsUrl;
+use target::nfs::{NfsUrl, Session};
+use target::refusal::Refusal;
 use workload::plan::TargetSpec;
 
 use crate::check_args::{CheckArguments, CheckFormat};
@@ -16,6 +17,7 @@ use crate::check_look::{self, Look};
 use crate::check_show;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::named_target;
+use crate::refusal;
 
 /// The POSIX shell script that captures a host.
 const CAPTURE_SCRIPT: &str = include_str!("../../assets/capture-host.sh");
@@ -76,6 +78,27 @@ fn look(arguments: &CheckArguments) -> Result<(Facts, Asked), Failure> {
     Ok((facts, Asked { about: subject.about, want_bytes_per_s, round_trip, is_captured }))
 }
 
+/// Mounts the export, as a run would.
+fn refuse_unreachable(url: &NfsUrl) -> Result<(), Refusal> {
+    Session::open(url).map(drop).map_err(|error| {
+        let path = PathBuf::from(format!("nfs://{}{}", url.authority(), url.path));
+        Refusal::NoExport { path, source: Box::new(error) }
+    })
+}
+
+/// A directory of this host, absolute and without links.
+fn existing_directory(path: &Path) -> Result<PathBuf, Refusal> {
+    let found = std::fs::canonicalize(path);
+    let found = found.map_err(|source| match source.kind() {
+        ErrorKind::NotFound => Refusal::Missing { path: path.to_path_buf() },
+        _ => Refusal::Io { action: "check", path: path.to_path_buf(), source },
+    })?;
+    match found.is_dir() {
+        true => Ok(found),
+        false => Err(Refusal::NotADirectory { path: path.to_path_buf() }),
+    }
+}
+
 /// A tree that has what is needed.
 fn captured_root(path: &Path) -> Result<Root, Failure> {
     let place = path.display();
@@ -123,7 +146,11 @@ impl Subject {
         match named_target::spec(Some(named), &arguments.option)? {
             TargetSpec::Directory { path } => Subject::of_directory(&path, is_captured),
             TargetSpec::Nfs { url, .. } => {
-                Ok(Subject::of_export(named, &named_target::parsed(&url)?, is_captured))
+                let url = named_target::parsed(&url)?;
+                if !is_captured {
+                    refuse_unreachable(&url).map_err(refusal::failure)?;
+                }
+                Ok(Subject::of_export(named, &url, is_captured))
             }
             TargetSpec::Null | TargetSpec::Emulated { .. } => Err(Failure::input(anyhow!(
                 "check `{named}`: there is no store; leave it out to check the host alone"
@@ -140,9 +167,7 @@ impl Subject {
                     "check {named} of a captured host: give the path from `/` on, as it was there"
                 )));
             }
-            false => std::fs::canonicalize(&path)
-                .with_context(|| format!("check {named}"))
-                .map_err(Failure::input)?,
+            false => existing_directory(&path).map_err(refusal::failure)?,
         };
         let about = About::Directory { path: named.to_owned() };
         Ok(Subject { about, directory: Some(directory), server: None, port: None })

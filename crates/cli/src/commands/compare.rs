@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::num::NonZero;
+use std::thread::ScopedJoinHandle;
 
 use analysis::compare::facts::Item;
 use analysis::compare::side::Side;
@@ -61,7 +62,7 @@ fn options(arguments: &CompareArguments) -> anyhow::Result<Options> {
 
 /// Reads as many records at a time as there are processors: of each only what is compared is kept.
 fn sides(arguments: &CompareArguments) -> Result<Vec<Side>, Failure> {
-    let store = arguments.store.open()?;
+    let store = arguments.store.open();
     let mut ids: Vec<String> = Vec::new();
     for id in &arguments.ids {
         let id = store.resolve(id).map_err(Failure::input)?;
@@ -89,14 +90,19 @@ fn sides(arguments: &CompareArguments) -> Result<Vec<Side>, Failure> {
 /// Reads records at the same time.
 fn read(store: &Store, ids: &[String]) -> Result<Vec<Side>, Failure> {
     std::thread::scope(|scope| {
+        let side = |id: &str| store.load(id).map(|record| Side::of(&record));
         let mut reading = Vec::new();
         for id in ids {
-            reading.push(scope.spawn(move || store.load(id).map(|record| Side::of(&record))));
+            let reader = std::thread::Builder::new().name("reader".to_owned());
+            reading.push((id, reader.spawn_scoped(scope, move || side(id))));
         }
-        let sides = reading.into_iter().map(|one| match one.join() {
-            Ok(side) => side.map_err(Failure::input),
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
+        let sides =
+            reading.into_iter().map(|(id, reader)| match reader.map(ScopedJoinHandle::join) {
+                Ok(Ok(side)) => side.map_err(Failure::input),
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // No thread could be started for it.
+                Err(_) => side(id).map_err(Failure::input),
+            });
         sides.collect()
     })
 }

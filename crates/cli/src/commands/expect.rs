@@ -20,6 +20,7 @@ const KIB: u64 = 1024;
 
 pub(crate) fn run(arguments: &ExpectArguments) -> Outcome {
     refuse_what_has_no_meaning(arguments)?;
+    arguments.report.as_deref().map(predicting::refuse_unwritable_sheet).transpose()?;
     let shown = match &arguments.run {
         Some(id) => of_run(id, arguments)?,
         None => {
@@ -60,7 +61,7 @@ fn refuse_what_has_no_meaning(arguments: &ExpectArguments) -> Result<(), Failure
 
 /// What was measured, beside figures.
 fn of_run(id: &str, arguments: &ExpectArguments) -> Result<Published, Failure> {
-    let store = arguments.store.open()?;
+    let store = arguments.store.open();
     let record = store.load(id).map_err(Failure::input)?;
     let findings = analyze(&record);
     let said = said(arguments);

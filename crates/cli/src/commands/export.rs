@@ -16,6 +16,9 @@ pub(crate) fn run(arguments: &ExportArguments) -> Outcome {
         let error = "export: published figures stand beside a record in JSON only: --format json";
         return Err(Failure::input(anyhow!(error)));
     }
+    if let Some(path) = &arguments.output {
+        output::refuse_unwritable(path)?;
+    }
     let (_, record) = arguments.which.load()?;
     let findings = analysis::analyze(&record);
     let beside = || beside::of_record(&record, &findings, &arguments.beside);

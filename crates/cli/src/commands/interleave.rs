@@ -25,7 +25,6 @@ use workload::plan::{Plan, Step, TargetSpec};
 use crate::beside;
 use crate::beside_args::BesideArguments;
 use crate::commands::output::{self, WIDTH};
-use crate::commands::plan::warn_of_crowding;
 use crate::commands::run::with_hosts;
 use crate::commands::run::{place, say_what_is_assumed, say_what_was_found, survey, unix_ms};
 use crate::environment;
@@ -64,7 +63,7 @@ fn compare_targets(arguments: &RunArguments, second: &str, terminal: &Terminal) 
     say_what_is_assumed(&planned[0], terminal);
     let mut claimed = claim(arguments, &planned)?;
     let order = order(&planned[0].plan);
-    let store = arguments.store.open()?;
+    let store = arguments.store.open_to_write()?;
     let writers = begin(&store, arguments, &planned, &claimed, &order)?;
     let ids = writers.each_ref().map(|writer| writer.id().to_owned());
     let run_directories = writers.each_ref().map(|writer| writer.directory().to_owned());
@@ -74,7 +73,6 @@ fn compare_targets(arguments: &RunArguments, second: &str, terminal: &Terminal) 
         terminal.note_wrapped(&format!("{}: {named}", side.label()));
         say_what_was_found(planned, claimed.of(side), terminal);
     }
-    warn_of_crowding(&planned[0].plan, terminal);
     let mut interrupt = interrupt::listen()?;
     let plans = planned.each_ref().map(|planned| &planned.plan);
     let live = (!arguments.no_progress).then(|| Live::new(&in_turns(plans, &order), terminal));
@@ -84,7 +82,7 @@ fn compare_targets(arguments: &RunArguments, second: &str, terminal: &Terminal) 
 
     let records = load(&store, &ids)?;
     let shown = show(arguments, &ended, &records, &run_directories);
-    let outcome = outcome(ended, terminal);
+    let outcome = outcome(ended, plans.map(|plan| &plan.target), terminal);
     match (shown, outcome) {
         // Nobody reads the output any more, but the exit code may still be looked at.
         (Err(failure), Ok(_)) if !failure.is_broken_pipe() => Err(failure),
@@ -327,9 +325,13 @@ fn report_of(record: &ExperimentRecord, run_directory: &Path) -> Result<(), Fail
 
 /// The exit code is that of the side that ended worse; a side that was stopped because of the other
 /// is not reported twice.
-fn outcome(ended: Both<Result<run_record::Outcome, ConductError>>, terminal: &Terminal) -> Outcome {
+fn outcome(
+    ended: Both<Result<run_record::Outcome, ConductError>>,
+    targets: Both<&TargetSpec>,
+    terminal: &Terminal,
+) -> Outcome {
     let mut outcome = Ok(Exit::Done);
-    for (side, ended) in ComparedSide::BOTH.into_iter().zip(ended) {
+    for ((side, target), ended) in ComparedSide::BOTH.into_iter().zip(targets).zip(ended) {
         let of_side = |reason: &dyn std::fmt::Display| anyhow!("side {}: {reason}", side.label());
         let failure = match ended {
             Ok(run_record::Outcome::Done) => continue,
@@ -340,6 +342,9 @@ fn outcome(ended: Both<Result<run_record::Outcome, ConductError>>, terminal: &Te
                 continue;
             }
             Err(ConductError::Refused(refused)) => refusal::failure(refused),
+            Err(ConductError::Fill(error)) => {
+                Failure::target(of_side(&refusal::unfilled(error, target)))
+            }
             Err(error) => Failure::target(of_side(&error)),
             Ok(run_record::Outcome::Failed { reason }) => Failure::target(of_side(&reason)),
             Ok(run_record::Outcome::Aborted) => {

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Outcome};
 use crate::record_args::ListArguments;
 
 pub(crate) fn run(arguments: &ListArguments) -> Outcome {
-    let store = arguments.store.open()?;
+    let store = arguments.store.open();
     let listed = store.list().map_err(crate::exit::Failure::input)?;
     let mut out = std::io::stdout().lock();
     if arguments.json {

@@ -68,8 +68,13 @@ impl StoreArguments {
         self.directory.clone().unwrap_or_else(by_environment)
     }
 
-    /// Opens the store.
-    pub(crate) fn open(&self) -> Result<Store, Failure> {
+    /// The store as it is, for commands that only read; nothing is made.
+    pub(crate) fn open(&self) -> Store {
+        Store::existing(&self.root())
+    }
+
+    /// Opens the store for new records, and makes it where there is none.
+    pub(crate) fn open_to_write(&self) -> Result<Store, Failure> {
         Store::open(Some(&self.root())).map_err(Failure::input)
     }
 }
@@ -77,7 +82,7 @@ impl StoreArguments {
 impl IdArgument {
     /// Finds and reads the record that is meant.
     pub(crate) fn load(&self) -> Result<(Store, ExperimentRecord), Failure> {
-        let store = self.store.open()?;
+        let store = self.store.open();
         let record = store.load(&self.id).map_err(Failure::input)?;
         Ok((store, record))
     }

@@ -1,13 +1,13 @@
 //! The forms in which findings leave: what `run`, `show`, `export` and `report` share.
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
 use report::record::Record;
 
 use crate::exit::Failure;
+use crate::output_file;
 
 /// The report's name inside a run directory.
 pub(crate) const REPORT_NAME: &str = "report.html";
@@ -35,17 +35,11 @@ pub(crate) fn report(record: Record<'_>, path: &Path) -> Result<(), Failure> {
     to_file(path, |out| out.write_all(page.as_bytes()))
 }
 
-/// Makes sure that a file can be written, before hours are measured for it. One that is there is
-/// left as it is.
+/// Refuses a path that cannot be written, before anything is read or measured for it. A file that
+/// is there is left as it is.
 pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), Failure> {
-    let tried = match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(_) => std::fs::remove_file(path),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            OpenOptions::new().write(true).open(path).map(drop)
-        }
-        Err(error) => Err(error),
-    };
-    tried.with_context(|| format!("write {}", path.display())).map_err(Failure::input)
+    let probed = output_file::probe(path);
+    probed.with_context(|| format!("write {}", path.display())).map_err(Failure::input)
 }
 
 /// Makes a file with what `write` writes into it.
@@ -53,10 +47,6 @@ pub(crate) fn to_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
-    let written = File::create(path).and_then(|file| {
-        let mut out = BufWriter::new(file);
-        write(&mut out)?;
-        out.flush()
-    });
+    let written = output_file::write(path, write);
     written.with_context(|| format!("write {}", path.display())).map_err(Failure::target)
 }

@@ -61,10 +61,12 @@ fn show(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Says where pinned workers wait for each other.
-pub(crate) fn warn_of_crowding(plan: &Plan, terminal: &Terminal) {
-    if let Some(crowding) = crowding(plan, engine::processor::processors().len()) {
-        terminal.warn(&format!("{crowding}: pinned there, they wait for each other"));
+/// Warns of threads that wait for each other. With `--engine auto` they are those of io_uring,
+/// which is preferred where blocking threads would outnumber the processors.
+fn warn_of_crowding(plan: &Plan, terminal: &Terminal) {
+    let Some(processors) = engine::processor::available() else { return };
+    if let Some(crowding) = crowding(plan, processors as usize) {
+        terminal.warn(&format!("{crowding}: they wait for each other, and times include the wait"));
     }
 }
 

@@ -13,7 +13,7 @@ use report::sheet::Sheet;
 
 use crate::beside::Literature;
 use crate::commands::expect::now_unix_ms;
-use crate::commands::output::{WIDTH, to_file};
+use crate::commands::output::{WIDTH, refuse_unwritable, to_file};
 use crate::commands::predict_run;
 use crate::diagnostics;
 use crate::exit::{Exit, Failure, Outcome};
@@ -24,6 +24,7 @@ use crate::terminal::Terminal;
 const FIGURES_SHOWN: usize = 3;
 
 pub(crate) fn run(arguments: &PredictArguments, terminal: &Terminal) -> Outcome {
+    arguments.report.as_deref().map(refuse_unwritable_sheet).transpose()?;
     let topology = read(&arguments.topology, terminal)?;
     let parameters = Parameters::calibrated(&cloud::figure::all());
     let curve = predict::curve(&topology, &parameters).map_err(Failure::input)?;
@@ -91,17 +92,38 @@ fn write_report(
     write_sheet(&report::predict::sheet(topology, curve, beside, detail), path)
 }
 
-/// A page or Markdown, by the file's ending.
-pub(super) fn write_sheet(sheet: &Sheet, path: &Path) -> Result<(), Failure> {
-    let text = match path.extension().and_then(|ending| ending.to_str()) {
-        Some("html") => sheet.html().context("lay out the report").map_err(Failure::bug)?,
-        Some("md") => sheet.markdown(),
-        _ => {
-            return Err(Failure::input(anyhow!(
+/// The forms of a sheet as a file.
+#[derive(Clone, Copy)]
+enum SheetForm {
+    Html,
+    Markdown,
+}
+
+impl SheetForm {
+    /// By the file's ending.
+    fn of(path: &Path) -> Result<SheetForm, Failure> {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("html") => Ok(SheetForm::Html),
+            Some("md") => Ok(SheetForm::Markdown),
+            _ => Err(Failure::input(anyhow!(
                 "write the report {}: its name ends in .html or .md, which says the form",
                 path.display()
-            )));
+            ))),
         }
+    }
+}
+
+/// Refuses a path that [`write_sheet`] could not write.
+pub(super) fn refuse_unwritable_sheet(path: &Path) -> Result<(), Failure> {
+    SheetForm::of(path)?;
+    refuse_unwritable(path)
+}
+
+/// A page or Markdown, by the file's ending.
+pub(super) fn write_sheet(sheet: &Sheet, path: &Path) -> Result<(), Failure> {
+    let text = match SheetForm::of(path)? {
+        SheetForm::Html => sheet.html().context("lay out the report").map_err(Failure::bug)?,
+        SheetForm::Markdown => sheet.markdown(),
     };
     to_file(path, |out| out.write_all(text.as_bytes()))
 }

@@ -32,7 +32,7 @@ pub(super) fn measured(
             topology.workloads.len()
         )));
     };
-    let record = store.open()?.load(id).map_err(Failure::input)?;
+    let record = store.open().load(id).map_err(Failure::input)?;
     let findings = analyze(&record);
     let all: Vec<&LoadPoint> =
         findings.load_points.iter().filter(|point| point.merged.total.data.completed > 0).collect();

@@ -1,7 +1,7 @@
 //! `report`: one or more experiments as a page, as Markdown, or as pictures.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use analysis::Findings;
@@ -18,6 +18,7 @@ use report::record::Record;
 use crate::beside;
 use crate::commands::output;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::output_file;
 use crate::picture::Painter;
 use crate::record_args::{ReportArguments, ReportFormat, ReportTheme};
 
@@ -30,6 +31,12 @@ const DIRECTORY_NAME: &str = "report";
 const MARKDOWN_NAME: &str = "report.md";
 
 pub(crate) fn run(arguments: &ReportArguments) -> Outcome {
+    if let Some(path) = &arguments.output {
+        match arguments.format {
+            ReportFormat::Html => output::refuse_unwritable(path)?,
+            _ => refuse_unwritable_directory(path)?,
+        }
+    }
     let (analyzed, sides, home) = load(arguments)?;
     let records: Vec<Record<'_>> = analyzed
         .iter()
@@ -48,22 +55,49 @@ pub(crate) fn run(arguments: &ReportArguments) -> Outcome {
         }
         form => {
             let directory = output_path(arguments, &home, DIRECTORY_NAME);
-            fs::create_dir_all(&directory)
+            make_directory(&directory)
                 .with_context(|| format!("make the directory {}", directory.display()))
                 .map_err(Failure::target)?;
             files(form, &records, &comparisons, theme, &directory)?
         }
     };
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", written.display())?;
-    out.flush()?;
+    if !output_file::is_stdout(&written) {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{}", written.display())?;
+        out.flush()?;
+    }
     Ok(Exit::Done)
+}
+
+/// Refuses a path in which no files could be made; a directory that does not exist is made later,
+/// inside one that does.
+fn refuse_unwritable_directory(path: &Path) -> Result<(), Failure> {
+    // Without the slash that a directory's name may end with.
+    let path: PathBuf = path.components().collect();
+    if path.is_dir() {
+        return output::refuse_unwritable(&path.join(MARKDOWN_NAME));
+    }
+    if path.exists() || output_file::is_stdout(&path) {
+        return Err(Failure::input(anyhow!(
+            "write {}: this form is several files, so name a directory",
+            path.display()
+        )));
+    }
+    output::refuse_unwritable(&path)
+}
+
+/// Makes a directory, unless it is there.
+fn make_directory(path: &Path) -> io::Result<()> {
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        made => made,
+    }
 }
 
 /// Reads the records one after the other: of each only what is shown is kept. The directory is that
 /// of the first.
 fn load(arguments: &ReportArguments) -> Result<(Vec<Analyzed>, Vec<Side>, PathBuf), Failure> {
-    let store = arguments.store.open()?;
+    let store = arguments.store.open();
     let mut records: Vec<Analyzed> = Vec::new();
     let mut sides = Vec::new();
     let several = arguments.ids.len() > 1;

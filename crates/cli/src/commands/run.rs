@@ -23,7 +23,6 @@ use workload::plan::{Plan, TargetSpec};
 
 use crate::beside;
 use crate::beside_args::BesideArguments;
-use crate::commands::plan::warn_of_crowding;
 use crate::commands::{interleave, output};
 use crate::emulated::{self, Service, WitnessedFleet};
 use crate::environment;
@@ -38,6 +37,7 @@ use crate::keep::Keep;
 use crate::known;
 use crate::live::{Decisions, Live};
 use crate::named_target;
+use crate::output_file;
 use crate::refusal;
 use crate::run_args::{RunArguments, RunCommandArguments};
 use crate::terminal::Terminal;
@@ -79,6 +79,7 @@ fn begin(
     terminal: &Terminal,
 ) -> Outcome {
     if let Some(path) = &arguments.report {
+        refuse_two_on_stdout(arguments, path)?;
         output::refuse_unwritable(path)?;
     }
     say_what_is_assumed(&planned, terminal);
@@ -92,7 +93,6 @@ fn begin(
     let id = writer.id().to_owned();
     let run_directory = writer.directory().to_owned();
     say_what_was_found(&planned, directory.as_ref(), terminal);
-    warn_of_crowding(&planned.plan, terminal);
     let mut interrupt = interrupt::listen()?;
     let mut listeners = Listeners {
         keep: Keep::new(writer),
@@ -117,7 +117,7 @@ fn begin(
     let (findings, published) = beside::analyzed(&record, &BesideArguments::default());
     let shown = Record { findings: &findings, published: published.as_ref() };
     let shown = show(arguments, &ended, shown, &run_directory);
-    let (verdict, outcome) = verdict(ended, &findings, terminal);
+    let (verdict, outcome) = verdict(ended, &findings, &planned.plan.target, terminal);
     let outcome = worse(shown, outcome, terminal);
     if let Some(events) = events {
         if let Err(Failure { refused: Some(refused), .. }) = &outcome {
@@ -126,6 +126,19 @@ fn begin(
         events.finish(&outcome, verdict, &findings)?;
     }
     outcome
+}
+
+/// The report and the JSON or the events cannot share stdout.
+fn refuse_two_on_stdout(arguments: &RunArguments, report: &Path) -> Result<(), Failure> {
+    let other = match (arguments.json, &arguments.events) {
+        (true, _) => "--json",
+        (_, Some(_)) => "--events",
+        _ => return Ok(()),
+    };
+    match output_file::is_stdout(report) {
+        true => Err(Failure::input(anyhow!("write the report to stdout: {other} is there too"))),
+        false => Ok(()),
+    }
 }
 
 /// The exit code is that of the worse failure; both are said.
@@ -160,10 +173,10 @@ fn claim(
     service: Option<&Service>,
 ) -> Result<(Store, Option<TargetDirectory>), Failure> {
     let Some(place) = place(&planned.plan, service)? else {
-        return Ok((arguments.store.open()?, None));
+        return Ok((arguments.store.open_to_write()?, None));
     };
     let survey = survey(arguments, &planned.plan, place)?;
-    let store = arguments.store.open()?;
+    let store = arguments.store.open_to_write()?;
     let directory = survey.claim().map_err(refusal::failure)?;
     Ok((store, Some(directory)))
 }
@@ -277,11 +290,13 @@ pub(super) fn with_hosts<R, const N: usize>(
         .map(|mut meter| move || meter.since_last().into_iter().map(wire::interval).collect());
     let memory_bytes = host::facts::memory_bytes(&root);
     let processors = u32::try_from(engine::processor::processors().len()).ok();
+    let available_processors = engine::processor::available();
     let mut wires = wires.iter_mut();
     measure(steals.each_mut().map(|steal_since_last| Host {
         wire_since_last: wires.next().expect("as many as there are meters"),
         memory_bytes,
         processors,
+        available_processors,
         steal_since_last,
     }))
 }
@@ -301,8 +316,9 @@ fn show(
     if arguments.json && !matches!(ended, Err(ConductError::Refused(_))) {
         output::json(record, &mut stdout)?;
     }
-    let words: &mut dyn Write =
-        if arguments.json || arguments.events.is_some() { &mut stderr } else { &mut stdout };
+    let has_report_on_stdout = arguments.report.as_deref().is_some_and(output_file::is_stdout);
+    let is_stdout_taken = arguments.json || arguments.events.is_some() || has_report_on_stdout;
+    let words: &mut dyn Write = if is_stdout_taken { &mut stderr } else { &mut stdout };
     if !arguments.json && !findings.load_points.is_empty() {
         output::text(record, words)?;
         writeln!(words)?;
@@ -312,7 +328,9 @@ fn show(
     }
     writeln!(words, "record   {}", findings.id)?;
     words.flush()?;
-    if let Some(path) = write_report(arguments, record, run_directory)? {
+    if let Some(path) = write_report(arguments, record, run_directory)?
+        && !has_report_on_stdout
+    {
         writeln!(words, "report   {}", path.display())?;
         words.flush()?;
     }
@@ -339,11 +357,13 @@ fn write_report(
 fn verdict(
     ended: Result<run_record::Outcome, ConductError>,
     findings: &Findings,
+    target: &TargetSpec,
     terminal: &Terminal,
 ) -> (Verdict, Outcome) {
     let failed = |failure: Failure| (Verdict::Failed, Err(failure));
     match ended {
         Err(ConductError::Refused(refusal)) => failed(refusal::failure(refusal)),
+        Err(ConductError::Fill(error)) => failed(Failure::target(refusal::unfilled(error, target))),
         Err(error) => failed(Failure::target(error)),
         Ok(run_record::Outcome::Failed { reason }) => failed(Failure::target(anyhow!("{reason}"))),
         Ok(run_record::Outcome::Aborted) => {

@@ -1,7 +1,7 @@
 //! `volume serve`: emulated volumes over NFS, until Ctrl-C.
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,11 +10,13 @@ use anyhow::Context;
 use cloud::catalog::Catalog;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use target::threads::ThreadError;
 use units::{Bytes, Utc, thousands};
 use volume::notice::Log;
 use volume::shell::{Error, Options, Running, Snapshot, half_of_memory};
 
 use crate::commands::volume_config::{self, Unusable};
+use crate::emulated::not_started;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::terminal::{Terminal, last_words};
 use crate::volume_args::{Metrics, ServeArguments};
@@ -59,6 +61,9 @@ pub(crate) fn run(arguments: &ServeArguments, terminal: &Terminal) -> Outcome {
         log,
     };
     let running = Running::start(options).map_err(|error| match error {
+        Error::System { ref source, .. } if source.kind() == ErrorKind::WouldBlock => {
+            Failure::target(not_started(error))
+        }
         Error::System { .. } | Error::Ended => Failure::bug(error),
         error => Failure::input(error),
     })?;
@@ -238,8 +243,9 @@ fn logger() -> Result<(Log, Logger), Failure> {
     std::thread::Builder::new()
         .name("log".to_owned())
         .spawn(move || lines.iter().for_each(|line| last_words(&line)))
+        .map_err(|source| ThreadError { number: 1, requested: 1, source })
         .context("start the thread that writes the log")
-        .map_err(Failure::bug)?;
+        .map_err(Failure::target)?;
     let theirs = Logger(send.clone());
     Ok((Box::new(move |line: &str| theirs.say(line)), Logger(send)))
 }

@@ -273,3 +273,26 @@ fn an_export_that_is_served_here_is_checked_with_the_round_trip_to_it() {
     served.signal("TERM");
     assert_eq!(served.end().code, Some(0));
 }
+
+#[test]
+fn a_target_that_cannot_be_reached_is_an_error_and_not_free_of_problems() {
+    let place = Place::new();
+    place.file("file", "");
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("listen");
+    let port = listener.local_addr().expect("it has an address").port();
+    // From here on the port refuses.
+    drop(listener);
+    let url = format!("nfs://127.0.0.1/vol1?port={port}&mountport={port}");
+    for (target, words) in [
+        ("missing", "`missing` does not exist"),
+        ("missing/below", "`missing/below` does not exist"),
+        ("file", "`file` is not a directory"),
+        (&url, "mount `nfs://127.0.0.1"),
+    ] {
+        let ended = place.run(&["check", target]);
+        assert_eq!(ended.code, Some(2), "{target}: {}", ended.stdout);
+        assert_eq!(ended.stdout, "", "{target}: nothing is judged");
+        assert!(ended.stderr.contains(words), "{target}: {}", ended.stderr);
+        assert!(ended.stderr.contains("what to do"), "{target}: {}", ended.stderr);
+    }
+}

@@ -96,6 +96,47 @@ fn ctrl_c_during_the_fill_leaves_files_that_clean_removes() {
 }
 
 #[test]
+fn an_interrupted_or_killed_fill_is_resumed_inside_the_file() {
+    const FILE_BYTES: u64 = 600 << 20;
+    // Half, and more than one checkpoint of 256 MiB.
+    const INTERRUPTED_AT_BYTES: u64 = 300 << 20;
+    const CHECKPOINT_BYTES: u64 = 256 << 20;
+    for (signal, code) in [("INT", Some(1)), ("KILL", None)] {
+        let place = Place::new();
+        place.file("tiny.toml", TINY);
+        let experiment = ["target", "-w", "tiny.toml", "--set", "file_size=600MiB"];
+        let run = [&["run"], &experiment[..], &["--events", "jsonl"]].concat();
+        let running = place.start(&run);
+        let number = |line: &str, field: &str| {
+            let event: serde_json::Value = serde_json::from_str(line).ok()?;
+            event[field].as_u64()
+        };
+        let at_half = running.next_line(|line| {
+            line.contains("prepare_progress")
+                && number(line, "written_bytes").is_some_and(|bytes| bytes > INTERRUPTED_AT_BYTES)
+        });
+        assert!(at_half.is_some(), "the fill reaches half");
+        running.signal(signal);
+        assert_eq!(running.end().code, code, "{signal}");
+
+        let planned = place.ok(&[&["plan"], &experiment[..]].concat());
+        let fill = planned.lines().find(|line| line.starts_with("fill")).expect("a line");
+        let again = place.ok(&run);
+        let finished = again.lines().find(|line| line.contains("prepare_finished"));
+        let written_bytes = number(finished.expect("it ends"), "written_bytes").expect("a number");
+        let kept_bytes = FILE_BYTES - written_bytes;
+        assert!(kept_bytes >= CHECKPOINT_BYTES, "{signal}: {kept_bytes} bytes were kept");
+        if signal == "KILL" {
+            assert_eq!(kept_bytes, CHECKPOINT_BYTES);
+        }
+        let left = units::Bytes::new(written_bytes).to_string();
+        assert!(fill.contains(&format!("{left} in 1 file to write")), "{signal}: {fill}");
+        let nothing = place.ok(&[&["plan"], &experiment[..]].concat());
+        assert!(nothing.contains("nothing to write"), "{nothing}");
+    }
+}
+
+#[test]
 fn a_killed_run_keeps_every_complete_interval() {
     let place = Place::new();
     place.file("tiny.toml", TINY);

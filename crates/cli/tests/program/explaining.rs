@@ -23,18 +23,35 @@ file_size = "2MiB"
 queue_depth = 16
 "#;
 
-/// Explains what limits LARGE, once: `limits` may be named, or nothing where the machine was too
-/// busy for precise data, but never another limit. Gives what is shown of it.
-fn explained_as(limits: &[&str], place: &Place, arguments: &[&str]) -> Value {
+/// Explains what limits LARGE: nothing may be named where the machine was too busy for precise
+/// data, but never another limit than `limit`. Gives what is shown, and whether it was named.
+fn explained_once(limit: &str, place: &Place, arguments: &[&str]) -> (Value, bool) {
     let shown = explained(place, arguments);
     let verdict = &shown["verdicts"][0];
     let named = verdict["limits"].as_array().expect("an array");
-    let right = named.iter().all(|one| limits.contains(&one.as_str().expect("a code")));
-    assert!(right, "only {limits:?} may be named: {verdict:#}");
-    if !named.is_empty() {
+    assert!(named.iter().all(|one| one == limit), "only {limit} may be named: {verdict:#}");
+    let is_named = !named.is_empty();
+    if is_named {
         assert_eq!(shown["searches"][0]["ended"], "explained", "{verdict:#}");
     }
-    shown
+    (shown, is_named)
+}
+
+/// Explains what limits LARGE, until `limit` is named in two of three attempts or cannot be any
+/// more; another limit may be named in none. Gives what is shown of the last that names it.
+///
+/// On two processors that others used as well, three targets were named in 30 of 30 attempts, so
+/// with 95 % confidence in more than 90 % of them: then at most 2.7 % of tests fail.
+fn explained_as(limit: &str, place: &Place, arguments: &[&str]) -> Value {
+    let (mut right, mut unnamed) = (Vec::new(), 0);
+    while right.len() < 2 && unnamed < 2 {
+        match explained_once(limit, place, arguments) {
+            (shown, true) => right.push(shown),
+            (_, false) => unnamed += 1,
+        }
+    }
+    assert!(unnamed < 2, "{limit} was not named in {unnamed} of 3 attempts");
+    right.pop().expect("two are right")
 }
 
 /// Explains what limits LARGE and gives what is shown of it.
@@ -72,7 +89,7 @@ fn served(place: &Place) -> (Running, String) {
 fn more_connections_tell_the_limit_of_each_from_that_of_the_volume() {
     let place = Place::new();
     let (serving, url) = served(&place);
-    let over_one = explained_as(&["network_flow"], &place, &[&url]);
+    let over_one = explained_as("network_flow", &place, &[&url]);
     // Changed load points are evidence only: they have no verdict and no summary.
     let verdicts = over_one["verdicts"].as_array().expect("an array");
     assert_eq!(verdicts.len(), 1, "{verdicts:#?}");
@@ -81,16 +98,14 @@ fn more_connections_tell_the_limit_of_each_from_that_of_the_volume() {
     let short = short.split("\nBottleneck\n").next().expect("text before it");
     assert!(short.contains("- large: "), "{short}");
     assert!(!short.contains("run.nconnect"), "{short}");
-    if !verdicts[0]["limits"].as_array().expect("an array").is_empty() {
-        assert!(table.contains("4 connections instead of 1"), "{table}");
-    }
+    assert!(table.contains("4 connections instead of 1"), "{table}");
     let points = over_one["load_points"].as_array().expect("there are load points");
     assert!(points.len() > 2, "a curve and a change: {}", points.len());
 
     // Over eight connections more passes than the volume gives.
     let more = ["-o", "nconnect=8", "--known", "volume=40MiB/s"];
     let over_eight =
-        explained_as(&["volume_throughput"], &place, &[&[url.as_str()], &more[..]].concat());
+        explained_as("volume_throughput", &place, &[&[url.as_str()], &more[..]].concat());
     let command = over_eight["repeat_command"].as_str().expect("it is text");
     assert!(command.ends_with("--option nconnect=8 --known volume=40MiB/s"), "{command}");
     assert!(command.contains(" --explain "), "{command}");
@@ -101,8 +116,10 @@ fn more_connections_tell_the_limit_of_each_from_that_of_the_volume() {
 #[test]
 fn the_emulated_volume_is_limited_by_its_throughput_and_nothing_by_this_host() {
     let place = Place::new();
-    explained_as(&["volume_throughput"], &place, &[]);
-    explained_as(&["client_cpu"], &place, &["null:"]);
+    explained_as("volume_throughput", &place, &[]);
+    // While other programs use the host, the generator's own limit is rarely precise enough to be
+    // named (1 of 10 attempts next to a compiler). That it is named at all is tested in `sim`.
+    explained_once("client_cpu", &place, &["null:"]);
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod ganesha;
 mod help;
 mod host_state;
 mod interleaving;
+mod limits;
 mod loopback;
 #[path = "../../../target/tests/nfs/memfs.rs"]
 mod memfs;

@@ -77,7 +77,7 @@ fn colours_are_used_when_asked_for_and_only_then() {
 #[test]
 fn the_systems_reason_is_said_once() {
     let place = Place::new();
-    let ended = place.run(&["list", "--store", "/proc/nowhere"]);
+    let ended = place.run(&["run", "null:", "--store", "/proc/nowhere"]);
     assert_eq!(ended.stderr.matches("os error").count(), 1, "{}", ended.stderr);
 }
 
@@ -113,7 +113,7 @@ fn bad_input_ends_with_2_and_says_what_to_do() {
         (&["show", "last"], "no record `last`"),
         (&["clean", "target"], "not marked as ours"),
         (&["clean", "nowhere"], "does not exist"),
-        (&["list", "--store", "/proc/nowhere"], "create the store's directory"),
+        (&["run", "null:", "--store", "/proc/nowhere"], "create the store's directory"),
         (&["run", "smb://filer/vol1"], "a target is a directory"),
         (&["run", "null:", "--verify"], "keeps no data"),
         (&[], "Usage"),

@@ -181,7 +181,7 @@ fn a_marker_of_another_file_system_a_newer_version_or_no_sense_is_refused() {
     let marker: serde_json::Value = serde_json::from_str(&text).expect("the marker is JSON");
     let id = marker["filesystem_id"].as_str().expect("the file system has an identity");
 
-    std::fs::write(&path, text.replace("\"version\": 3", "\"version\": 99")).unwrap();
+    std::fs::write(&path, text.replace("\"version\": 4", "\"version\": 99")).unwrap();
     refused(&place, &["target"], "has version 99");
     std::fs::write(&path, &text[..text.len() / 2]).unwrap();
     refused(&place, &["target"], "cannot be understood");

@@ -303,6 +303,107 @@ fn a_report_that_fails_after_all_leaves_the_table_and_the_record() {
 }
 
 #[test]
+fn outputs_that_cannot_be_written_are_refused_before_anything_is_read_or_measured() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    place.file("topology.toml", "not read");
+    place.file("file", "kept");
+    for (arguments, word) in [
+        (&["run", "target", "-w", "tiny.toml", "--report", "no/r.html"][..], "does not exist"),
+        (&["run", "target", "-w", "tiny.toml", "--report", "target"], "directory"),
+        (&["run", "target", "-w", "tiny.toml", "--report", "file/r.html"], "directory"),
+        (&["run", "target", "-w", "tiny.toml", "--report", "-", "--json"], "--json"),
+        (&["tune", "target", "--want", "100ops/s", "--report", "no/r.html"], "does not exist"),
+        (&["report", "unread", "-o", "no/r.html"], "does not exist"),
+        (&["report", "unread", "-o", "no/pictures", "--format", "png"], "does not exist"),
+        (&["report", "unread", "-o", "file", "--format", "png"], "name a directory"),
+        (&["report", "unread", "-o", "-", "--format", "md"], "name a directory"),
+        (&["export", "unread", "--format", "csv", "-o", "no/r.csv"], "does not exist"),
+        (&["predict", "topology.toml", "--report", "no/r.html"], "does not exist"),
+        (&["predict", "topology.toml", "--report", "r.txt"], ".html or .md"),
+        (&["expect", "--run", "unread", "--report", "no/r.html"], "does not exist"),
+        (&["size", "--throughput", "1GiB/s", "--report", "no/r.html"], "does not exist"),
+        (&["avs", "--rvtools", "unread", "--placement", "no/p.csv"], "does not exist"),
+    ] {
+        let ended = place.run(arguments);
+        assert_eq!(ended.code, Some(2), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains("write "), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(word), "{arguments:?}: {}", ended.stderr);
+    }
+    let ended = place.run(&["run", "target", "-w", "tiny.toml", "--store", "file"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("store"), "{}", ended.stderr);
+    assert_eq!(std::fs::read_to_string(place.path().join("file")).unwrap(), "kept");
+    assert!(!place.path().join("no").exists());
+    assert_eq!(std::fs::read_dir(place.target()).unwrap().count(), 0, "nothing was prepared");
+}
+
+#[test]
+fn a_store_that_cannot_be_written_is_refused_before_the_target_is_touched() {
+    let mut place = Place::new();
+    place.file("tiny.toml", TINY);
+    place.ok(&["run", "null:", "-w", "tiny.toml"]);
+    let anyone = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(place.target(), anyone).unwrap();
+    // Root may write everywhere.
+    let mut unprivileged = std::process::Command::new("setpriv");
+    unprivileged.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]);
+    unprivileged.arg(env!("CARGO_BIN_EXE_fourcorners"));
+    place.enter(unprivileged);
+    let ended = place.run(&["run", "target", "-w", "tiny.toml"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("store"), "{}", ended.stderr);
+    assert_eq!(std::fs::read_dir(place.target()).unwrap().count(), 0, "nothing was prepared");
+}
+
+#[test]
+fn a_command_that_only_reads_makes_no_store() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    for (arguments, code) in [
+        (&["list", "--store", "elsewhere"][..], 0),
+        (&["list", "--json", "--store", "elsewhere"], 0),
+        (&["show", "last", "--store", "elsewhere"], 2),
+        (&["export", "last", "--format", "csv", "--store", "elsewhere"], 2),
+        (&["report", "last", "--format", "png", "-o", "pictures", "--store", "elsewhere"], 2),
+        (&["compare", "a", "b", "--store", "elsewhere"], 2),
+        (&["plan", "target", "-w", "tiny.toml"], 0),
+    ] {
+        let ended = place.run(arguments);
+        assert_eq!(ended.code, Some(code), "{arguments:?}: {}", ended.stderr);
+        for made in ["elsewhere", "store", "pictures"] {
+            assert!(!place.path().join(made).exists(), "{arguments:?} made {made}");
+        }
+    }
+}
+
+#[test]
+fn a_report_goes_to_stdout_to_a_pipe_and_through_a_link() {
+    let place = Place::new();
+    place.file("tiny.toml", TINY);
+    let ended = place.run(&["run", "null:", "-w", "tiny.toml", "--report", "-"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.trim_end().ends_with("</html>"), "the page alone is on stdout");
+    assert!(ended.stderr.contains("ops/s"), "the table is on stderr: {}", ended.stderr);
+    let page = place.ok(&["report", "last", "-o", "-"]);
+    assert!(page.trim_end().ends_with("</html>"), "nothing follows the page");
+    let csv = place.ok(&["export", "last", "--format", "csv"]);
+    assert_eq!(place.ok(&["export", "last", "--format", "csv", "-o", "/dev/stdout"]), csv);
+
+    let pipe = place.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("start mkfifo");
+    assert!(made.success());
+    let writing = place.start(&["export", "last", "--format", "csv", "-o", "pipe"]);
+    assert_eq!(std::fs::read_to_string(&pipe).unwrap(), csv);
+    assert_eq!(writing.end().code, Some(0));
+
+    place.file("kept.csv", "old");
+    std::os::unix::fs::symlink("kept.csv", place.path().join("latest.csv")).unwrap();
+    place.ok(&["export", "last", "--format", "csv", "-o", "latest.csv"]);
+    assert_eq!(std::fs::read_to_string(place.path().join("kept.csv")).unwrap(), csv);
+}
+
+#[test]
 fn more_pinned_workers_than_processors_are_said_to_share_them() {
     let place = Place::new();
     place.file("tiny.toml", TINY);

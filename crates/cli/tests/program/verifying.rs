@@ -1,4 +1,5 @@
-//! `--verify` finds what was changed behind our back.
+//! Data on disk: `--verify` finds what was changed behind our back, and what is written compresses
+//! as far as promised.
 
 use std::os::unix::fs::FileExt;
 
@@ -55,5 +56,50 @@ fn what_a_run_wrote_itself_is_verified_as_good() {
     let mixed = ["--set", "read=50%", "--verify", "--no-report", "--no-progress"];
     for _ in 0..2 {
         place.ok(&[&["run", "target", "-w", "tiny.toml"], &mixed[..]].concat());
+    }
+}
+
+/// Share of a file that zstd removes when each block of 4 KiB is compressed by itself, as storage
+/// that compresses inline does.
+fn compressed_away(path: &std::path::Path) -> f64 {
+    const BLOCK: usize = 4096;
+    let data = std::fs::read(path).expect("read the data file");
+    let packed = data.chunks_exact(BLOCK).map(|block| {
+        zstd::bulk::compress(block, 3).expect("zstd compresses any block").len().min(BLOCK)
+    });
+    1.0 - packed.sum::<usize>() as f64 / data.len() as f64
+}
+
+/// The one data file, whose name depends on the promise.
+fn only_data_file(place: &Place) -> std::path::PathBuf {
+    let entries = std::fs::read_dir(place.target().join("fourcorners")).expect("it was filled");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let data: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "data")).collect();
+    let [only] = &data[..] else { panic!("one data file: {data:?}") };
+    only.clone()
+}
+
+#[test]
+fn data_on_disk_compresses_as_far_as_promised_after_the_fill_and_after_writes() {
+    for promised in ["0%", "25%", "50%", "75%"] {
+        let place = Place::new();
+        place.file("tiny.toml", TINY);
+        let experiment = ["run", "target", "-w", "tiny.toml", "--no-report", "--no-progress"];
+        let data = ["--set", &format!("compressible={promised}"), "--set", "queue_depth=4"];
+        let share = promised.trim_end_matches('%').parse::<f64>().expect("a number") / 100.0;
+        let fill = [&experiment[..], &data].concat();
+        place.measured(&fill);
+        let path = only_data_file(&place);
+        let filled = compressed_away(&path);
+        // As of data in memory: blocks differ, and a compressor adds a few bytes to each.
+        assert!((filled - share).abs() <= 0.05, "{promised}: {filled} after the fill");
+
+        let before = std::fs::read(&path).expect("read the data file");
+        place.measured(&[&fill[..], &["--set", "read=0%"]].concat());
+        let after = std::fs::read(&path).expect("read the data file");
+        assert!(before != after, "{promised}: the run wrote nothing");
+        let written = compressed_away(&path);
+        assert!((written - share).abs() <= 0.05, "{promised}: {written} after writes");
     }
 }

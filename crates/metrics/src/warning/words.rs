@@ -21,6 +21,10 @@ impl Warning {
                 1 => format!("the process used {used:.2} of this host's 1 processor"),
                 _ => format!("the process used {used:.2} of this host's {processors} processors"),
             },
+            Warning::ThreadsShareProcessors { threads, processors } => match processors {
+                1 => format!("{} threads share 1 processor", thousands(*threads)),
+                _ => format!("{} threads share {processors} processors", thousands(*threads)),
+            },
             Warning::ScheduleDelayHigh { delay_mean_ns, service_mean_ns } => format!(
                 "operations were issued {} late on average; the service time mean was {}",
                 Nanos(*delay_mean_ns),
@@ -187,6 +191,14 @@ impl Warning {
                 "Use no more workers than there are processors to spare (`workers`), offer less, \
                  or use a host with more processors. `fourcorners run null:` shows what this host \
                  can generate at most.",
+            ),
+            Warning::ThreadsShareProcessors { .. } => (
+                "threads_share_processors",
+                "A thread that waits for its turn on a processor adds the wait to the times of its \
+                 operation: a few operations wait for long, which raises means far above medians.",
+                "Leave out `--engine psync`: io_uring keeps a queue depth with one thread. Use no \
+                 more `workers` than processors, or allow the process more processors (affinity, \
+                 the CPU quota of its container).",
             ),
             Warning::ScheduleDelayHigh { .. } => (
                 "schedule_delay_high",
@@ -400,6 +412,11 @@ mod tests {
                 Warning::ProcessorsBusy { used: 1.966, processors: 2 },
                 "processors_busy",
                 "the process used 1.97 of this host's 2 processors",
+            ),
+            (
+                Warning::ThreadsShareProcessors { threads: 32, processors: 1 },
+                "threads_share_processors",
+                "32 threads share 1 processor",
             ),
             (
                 Warning::ScheduleDelayHigh { delay_mean_ns: 1.5e6, service_mean_ns: 250e3 },

@@ -157,6 +157,10 @@ fn after_a_reconnect_what_is_outstanding_is_sent_again_as_it_was() {
     }
     assert!(matches!(client.receive(&mut &stream[..]), Ok(Some(Reply::Completed(_)))));
     assert_eq!(client.reconnected(), [first, third]);
+    // A later call takes the free slot between them, and is still the last to be sent again.
+    let fourth = client.call(&credential(), &getattr).unwrap();
+    assert_eq!(fourth, second);
+    assert_eq!(client.reconnected(), [first, third, fourth]);
 }
 
 #[test]

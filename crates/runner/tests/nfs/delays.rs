@@ -22,8 +22,11 @@ use crate::served::*;
 const VOLUME: &str = "[limits]\nenforced = false\n\
     [[volume]]\nname = \"vol1\"\npool = \"manual\"\nquota = \"1TiB\"\nthroughput = \"64MiB/s\"\n";
 
-/// Rounds of which the quietest counts: others that use the machine only ever make times longer.
+/// Rounds in which each percentile is compared, and how many of them it must be right in. Others
+/// that use the machine only ever make times longer: where they spoil half of the rounds, 1.1 % of
+/// tests fail; a service that is right in one round of 20 passes 0.7 % of them (both binomial).
 const ROUNDS: usize = 16;
+const ROUNDS_RIGHT: usize = 4;
 
 /// What may come on top of 2 % and of what a bare pair takes. Code that is not optimised takes
 /// several times as long for each call.
@@ -132,21 +135,27 @@ fn bare(delays: &[u64], waits: Waits) -> [u64; 3] {
 #[expect(clippy::print_stdout, reason = "figures for whoever looks at them, or at a failure")]
 fn hold(name: &str, delay: &str) {
     let _alone = alone();
-    // By how much each percentile was beyond what it may be, in the quietest round.
-    let mut beyond = [i64::MAX; 3];
+    // The rounds in which each percentile was what it may be.
+    let mut right = [0; FRACTIONS.len()];
     for round in 0..ROUNDS {
         let [drawn, seen, floor] = percentiles(delay);
         println!("{name} {round}: drawn {drawn:?}, seen {seen:?}, bare {floor:?} ns");
         for place in 0..FRACTIONS.len() {
             assert!(seen[place] >= drawn[place], "nobody is answered before the time");
             let most = floor[place] + drawn[place] / 50 + ALLOWED_NS;
-            beyond[place] = beyond[place].min(seen[place] as i64 - most as i64);
+            right[place] += usize::from(seen[place] <= most);
         }
-        if beyond.iter().all(|ns| *ns <= 0) {
+        if right.iter().all(|rounds| *rounds >= ROUNDS_RIGHT) {
             return;
         }
+        let left = ROUNDS - 1 - round;
+        if right.iter().any(|rounds| rounds + left < ROUNDS_RIGHT) {
+            break;
+        }
     }
-    panic!("{name}: {FRACTIONS:?} are {beyond:?} ns beyond what they may be");
+    panic!(
+        "{name}: {FRACTIONS:?} are right in {right:?} of {ROUNDS} rounds instead of {ROUNDS_RIGHT}"
+    );
 }
 
 #[test]

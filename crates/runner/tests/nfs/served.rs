@@ -301,24 +301,36 @@ pub(crate) fn seen(what: impl Into<String>, bytes_per_s: f64, mib: u64, share: f
     Seen { what: what.into(), bytes_per_s, wanted: (mib * MIB) as f64, share }
 }
 
-/// Fails unless every figure of `attempt` is as near as it must be: in the first of three attempts,
-/// or else in their median, because whoever else uses the machine can keep generator or service
-/// from it for longer than a queue lasts.
+/// Attempts, and how many of them must be right.
+const ATTEMPTS: usize = 5;
+const ATTEMPTS_RIGHT: usize = 2;
+
+/// Fails unless in two of five attempts every figure is as near as it must be. Other users of the
+/// machine can keep generator or service from it for longer than a queue lasts, which only lowers
+/// figures: where they spoil three attempts in ten, 3 % of tests fail; one in ten, 0.05 %. A limit
+/// that is off by more than the share is off in every attempt; one that chance puts right in one
+/// attempt of 20 passes 2.3 % of tests (all binomial).
+///
+/// Attempts that cannot change the outcome are left out.
 #[track_caller]
 pub(crate) fn hold(mut attempt: impl FnMut() -> Vec<Seen>) {
-    let mut attempts: Vec<Vec<Seen>> = Vec::new();
-    while attempts.len() < 3 {
-        attempts.push(attempt());
-        if attempts[0].iter().all(|seen| off(seen.bytes_per_s, seen).abs() <= seen.share) {
-            return;
+    let (mut right, mut wrong) = (0, Vec::new());
+    while right < ATTEMPTS_RIGHT && wrong.len() <= ATTEMPTS - ATTEMPTS_RIGHT {
+        let seen = attempt();
+        let far = seen.iter().filter(|seen| off(seen.bytes_per_s, seen).abs() > seen.share);
+        let far: Vec<String> = far.map(Seen::in_words).collect();
+        match far.is_empty() {
+            true => right += 1,
+            false => wrong.push(far.join("; ")),
         }
     }
-    for (place, seen) in attempts[0].iter().enumerate() {
-        let mut all: Vec<f64> = attempts.iter().map(|one| one[place].bytes_per_s).collect();
-        all.sort_by(f64::total_cmp);
-        let (off, all) = (off(all[1], seen), all.iter().map(|one| one / MIB as f64));
-        let (all, wanted) = (all.collect::<Vec<f64>>(), seen.wanted / MIB as f64);
-        assert!(off.abs() <= seen.share, "{}: {all:?} MiB/s instead of {wanted}", seen.what);
+    assert!(right == ATTEMPTS_RIGHT, "{} of {ATTEMPTS} attempts are off: {wrong:#?}", wrong.len());
+}
+
+impl Seen {
+    fn in_words(&self) -> String {
+        let [seen, wanted] = [self.bytes_per_s, self.wanted].map(|bytes| bytes / MIB as f64);
+        format!("{}: {seen} MiB/s instead of {wanted}", self.what)
     }
 }
 

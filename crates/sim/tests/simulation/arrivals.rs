@@ -53,15 +53,37 @@ fn constant_rates_of_four_workers_add_up_to_one_without_variance() {
     assert!(gaps.iter().all(|gap| *gap == 100_000));
 }
 
+/// Whether gaps are those of a Poisson process: each test refuses 1 % of true ones. The seeds are
+/// fixed, so a process that passes passes always.
+///
+/// Exponential by Kolmogorov and Smirnov, which does not see in which order they come; and without
+/// correlation of neighbours, whose standard error is one over the root of their number.
+fn is_poisson(gaps_ns: &[u64], mean_ns: f64) -> Result<(), String> {
+    let n = gaps_ns.len();
+    let (distance, critical) =
+        (kolmogorov_distance(gaps_ns.to_vec(), mean_ns), critical_distance(n));
+    if distance >= critical {
+        return Err(format!("not exponential: {distance}, allowed {critical}"));
+    }
+    let mean = gaps_ns.iter().sum::<u64>() as f64 / n as f64;
+    let off = |gap: &u64| *gap as f64 - mean;
+    let squares: f64 = gaps_ns.iter().map(|gap| off(gap).powi(2)).sum();
+    let products: f64 = gaps_ns.windows(2).map(|pair| off(&pair[0]) * off(&pair[1])).sum();
+    // Two-sided, of the normal distribution.
+    let (correlation, critical) = (products / squares, 2.576 / (n as f64).sqrt());
+    match correlation.abs() < critical {
+        true => Ok(()),
+        false => Err(format!("neighbours correlate: {correlation}, allowed {critical}")),
+    }
+}
+
 #[test]
-fn poisson_arrivals_have_exponential_gaps() {
+fn poisson_arrivals_have_exponential_gaps_that_do_not_depend_on_each_other() {
     for workers in [1, 4] {
         let gaps = gaps_ns(poisson(10_000.0), workers, 10);
         // The number of arrivals is Poisson itself: its standard deviation is 0.32 % here.
         assert_near(gaps.len() as f64, 100_000.0, 0.01, "arrivals");
-        let critical = critical_distance(gaps.len());
-        let distance = kolmogorov_distance(gaps, 1e5);
-        assert!(distance < critical, "{workers} workers: {distance}, allowed {critical}");
+        assert_eq!(is_poisson(&gaps, 1e5), Ok(()), "{workers} workers");
     }
 }
 
@@ -70,17 +92,42 @@ fn poisson_streams_of_one_run_add_up_to_a_poisson_process() {
     let first = stream(poisson(5000.0), 4);
     let second = Stream { name: "second".to_owned(), ..first.clone() };
     let gaps = gaps_of_streams_ns(vec![first, second], 10);
-    let critical = critical_distance(gaps.len());
-    let distance = kolmogorov_distance(gaps, 1e5);
-    assert!(distance < critical, "{distance}, allowed {critical}");
+    assert_eq!(is_poisson(&gaps, 1e5), Ok(()));
 }
 
+/// Gaps of a schedule that is wrong, made of `right` ones of mean 100 us.
+type Wrong = fn(&[u64]) -> Vec<u64>;
+
 #[test]
-fn the_test_of_distributions_refuses_gaps_that_are_not_exponential() {
-    let gaps = gaps_ns(constant(10_000.0), 1, 10);
-    assert!(kolmogorov_distance(gaps, 1e5) > 0.3);
-    // Nor a mean that is 2 % off.
-    let gaps = gaps_ns(poisson(10_000.0), 1, 10);
-    let critical = critical_distance(gaps.len());
-    assert!(kolmogorov_distance(gaps, 1.02e5) > critical);
+fn a_wrong_schedule_is_not_taken_for_a_poisson_process() {
+    let right = gaps_ns(poisson(10_000.0), 1, 10);
+    assert_eq!(is_poisson(&right, 1e5), Ok(()));
+    let shares = |gaps: &[u64]| -> Vec<f64> {
+        gaps.iter().map(|gap| 1.0 - (-(*gap as f64) / 1e5).exp()).collect()
+    };
+    // Evenly distributed from 0 to twice the mean.
+    let even: Vec<u64> = shares(&right).iter().map(|share| (share * 2e5) as u64).collect();
+    assert!(is_poisson(&even, 1e5).is_err());
+    let wrong: [(&str, Wrong); 6] = [
+        ("a constant rate", |right| vec![100_000; right.len()]),
+        ("a rate 2 % too low", |right| right.iter().map(|gap| gap * 102 / 100).collect()),
+        ("instants on a grid of 10 us", |right| {
+            right.iter().map(|gap| gap.next_multiple_of(10_000)).collect()
+        }),
+        // A closed loop that takes 20 us for each operation and makes up for it in the mean.
+        ("no gap below 20 us", |right| right.iter().map(|gap| 20_000 + gap * 4 / 5).collect()),
+        ("gaps that come in pairs", |right| {
+            right.iter().step_by(2).flat_map(|gap| [*gap; 2]).collect()
+        }),
+        ("gaps in ascending order", |right| {
+            let mut gaps = right.to_vec();
+            gaps.sort_unstable();
+            gaps
+        }),
+    ];
+    for (name, make) in wrong {
+        assert!(is_poisson(&make(&right), 1e5).is_err(), "{name}");
+    }
+    let constant = gaps_ns(constant(10_000.0), 1, 10);
+    assert!(is_poisson(&constant, 1e5).is_err(), "the simulated constant rate");
 }

@@ -149,7 +149,7 @@ fn any_number() -> impl Strategy<Value = f64> {
 
 fn any_warning() -> impl Strategy<Value = Warning> {
     let errors = vec(any::<(String, String, u64)>(), 0..4);
-    let parts = (0..24u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
+    let parts = (0..25u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
     (parts, any::<String>()).prop_map(|((which, a, b, c, d, errors), text)| match which {
         0 => Warning::GeneratorBusy { busy: a },
         1 => Warning::ScheduleDelayHigh { delay_mean_ns: a, service_mean_ns: b },
@@ -197,6 +197,7 @@ fn any_warning() -> impl Strategy<Value = Warning> {
             counted_bytes: c,
             wire_bytes: d,
         },
+        23 => Warning::ThreadsShareProcessors { threads: d, processors: c as u32 },
         _ => Warning::NotStorage { filesystem: text },
     })
 }

@@ -130,6 +130,11 @@ pub(crate) fn encode_warning(run_index: Option<u32>, warning: &Warning, out: &mu
             put_f64(out, *used);
             put_u64(out, u64::from(*processors));
         }
+        Warning::ThreadsShareProcessors { threads, processors } => {
+            out.push(24);
+            put_u64(out, *threads);
+            put_u64(out, u64::from(*processors));
+        }
         Warning::ConnectionsUneven { least, most, spread } => {
             out.push(15);
             put_f64(out, *least);
@@ -257,6 +262,7 @@ pub(super) fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malform
             drift: cursor.f64()?,
             thirds: Some([cursor.f64()?, cursor.f64()?]),
         },
+        24 => Warning::ThreadsShareProcessors { threads: cursor.u64()?, processors: cursor.u32()? },
         _ => return Err(Malformed("its warning is not one that this fourcorners knows")),
     })
 }

@@ -1,9 +1,10 @@
 //! What the fill writes, what it keeps, and how it ends early.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use target::directory::{self, TargetDirectory, ToWrite, Wanted};
 use target::fill::FillError;
 use target::manifest::{FileState, Manifest};
 use target::refusal::{Overrides, Refusal};
@@ -20,6 +21,11 @@ fn states(place: &Place) -> Vec<FileState> {
 #[test]
 fn every_byte_is_written_with_the_data_of_its_place() {
     let place = Place::filled();
+    every_tile_is_ours(&place);
+    assert_eq!(states(&place), [FileState::Complete; 2]);
+}
+
+fn every_tile_is_ours(place: &Place) {
     let maker = set(2).tile_maker(DATA_SEED);
     let mut scratch = vec![0; 4096];
     for index in 0..2 {
@@ -30,7 +36,6 @@ fn every_byte_is_written_with_the_data_of_its_place() {
             assert_eq!(found, TileFound::Good { generation: 0 }, "tile {tile} of file {index}");
         }
     }
-    assert_eq!(states(&place), [FileState::Complete; 2]);
 }
 
 #[test]
@@ -101,21 +106,81 @@ fn reducible_data_and_small_tiles_are_filled_and_recognised() {
     directory.check(&set).unwrap();
 }
 
-#[test]
-fn a_fill_that_is_stopped_goes_on_where_files_are_incomplete() {
-    let place = Place::new();
-    let mut directory = place.open().unwrap();
+/// Fills until `chunks` chunks of 1 MiB were begun.
+fn stop_after(directory: &mut TargetDirectory, chunks: u64) {
     let asked = AtomicU64::new(0);
-    let stop = || asked.fetch_add(1, Ordering::Relaxed) >= 2;
+    let stop = || asked.fetch_add(1, Ordering::Relaxed) >= chunks;
     let ended = directory.fill(&set(2), &stop, &mut |_, _| {});
     assert!(matches!(ended, Err(FillError::Stopped)), "{ended:?}");
-    drop(directory);
+}
+
+#[test]
+fn a_stopped_fill_keeps_what_it_wrote_and_resumes_inside_the_file() {
+    let place = Place::new();
+    stop_after(&mut place.open().unwrap(), 2);
     assert_eq!(states(&place), [FileState::Filling; 2]);
+
+    let survey =
+        directory::survey(place.at(place.path()), wanted(2), Overrides::default()).unwrap();
+    let left_bytes = 2 * FILE_BYTES - (2 << 20);
+    let left = ToWrite { stream: "main".to_owned(), files: 2, bytes: left_bytes };
+    assert_eq!(survey.inspect().unwrap().to_write, [left]);
 
     let mut directory = place.open().unwrap();
     assert_eq!(directory.missing(&set(2)), [0, 1]);
-    fill(&mut directory, &set(2));
-    directory.check(&set(2)).unwrap();
+    assert_eq!(fill(&mut directory, &set(2)), left_bytes);
+    every_tile_is_ours(&place);
+}
+
+#[test]
+fn a_stopped_fill_has_completed_each_file_that_it_finished() {
+    let place = Place::new();
+    // The first file has two chunks and a half.
+    stop_after(&mut place.open().unwrap(), 4);
+    assert_eq!(states(&place), [FileState::Complete, FileState::Filling]);
+    let mut directory = place.open().unwrap();
+    assert_eq!(fill(&mut directory, &set(2)), FILE_BYTES - (1 << 20));
+    every_tile_is_ours(&place);
+}
+
+#[test]
+fn the_kept_part_of_a_stopped_fill_is_checked_before_it_is_believed() {
+    let place = Place::new();
+    stop_after(&mut place.open().unwrap(), 2);
+    let file = fs::OpenOptions::new().write(true).open(place.file(0)).unwrap();
+    file.write_all_at(&[0; 4096], 0).unwrap();
+    let survey = || directory::survey(place.at(place.path()), wanted(2), Overrides::default());
+    let refusal = survey().unwrap().inspect().unwrap_err();
+    assert!(matches!(refusal, Refusal::Zero { offset_bytes: 0, .. }), "{refusal}");
+
+    let overrides = Overrides { refill: true, ..Overrides::default() };
+    let survey = directory::survey(place.at(place.path()), wanted(2), overrides).unwrap();
+    let all = ToWrite { stream: "main".to_owned(), files: 2, bytes: 2 * FILE_BYTES };
+    assert_eq!(survey.inspect().unwrap().to_write, [all]);
+    let mut directory = place.open().unwrap();
+    assert_eq!(directory.distrust(&set(2)).unwrap().len(), 1);
+    assert_eq!(fill(&mut directory, &set(2)), 2 * FILE_BYTES);
+    every_tile_is_ours(&place);
+}
+
+#[test]
+fn a_killed_fill_keeps_what_was_written_before_its_last_checkpoint() {
+    const CHECKPOINT_BYTES: u64 = 256 << 20;
+    let place = Place::new();
+    let mut set = set(1);
+    set.file_size_bytes = CHECKPOINT_BYTES + (2 << 20);
+    let wanted = Wanted { file_sets: vec![set.clone()], ..wanted(1) };
+    let mut directory = place.open_for(wanted, Overrides::default()).unwrap();
+    // What a kill would leave once the next byte is written.
+    let mut left = None;
+    let mut look = |now_bytes, _| {
+        if now_bytes > CHECKPOINT_BYTES && left.is_none() {
+            left = Manifest::load(&place.ours()).unwrap();
+        }
+    };
+    directory.fill(&set, &|| false, &mut look).unwrap();
+    let left = left.expect("it was looked at").files[&set.file_name(0)].clone();
+    assert_eq!((left.state, left.filled_bytes), (FileState::Filling, CHECKPOINT_BYTES));
 }
 
 #[test]

@@ -112,8 +112,36 @@ fn a_quota_that_is_used_up_in_the_middle_ends_the_fill_and_a_larger_one_lets_it_
     assert_eq!(refusal.overridden_by(), Some(Override::IgnoreFreeSpace));
     set_quota(Bytes::mib(64));
     let mut ours = open(&server.url()).unwrap();
-    assert_eq!(fill(&mut ours, &set(2)), 2 * FILE_BYTES);
+    let kept_bytes: u64 = (0..2).map(|index| ours.kept_bytes(&set(2), index)).sum();
+    assert_eq!(fill(&mut ours, &set(2)), 2 * FILE_BYTES - kept_bytes);
     every_tile_is_ours(&ours);
+}
+
+#[test]
+fn a_volume_needs_a_hundredth_and_a_mebibyte_beyond_the_files() {
+    let needed_bytes = 2 * FILE_BYTES + 2 * FILE_BYTES / 100 + (1 << 20);
+    let server = Served::start();
+    let set_free = |free_bytes| {
+        let (mut exports, volume) = server.exports();
+        let files = &mut exports.get_mut(volume).unwrap().files;
+        let used = files.used();
+        files.set_quota(Bytes::new(used.get() + free_bytes));
+    };
+    let survey = || directory::survey(&server.url(), wanted(2), Overrides::default());
+    set_free(needed_bytes);
+    assert_eq!(survey().unwrap().free_bytes, needed_bytes);
+    set_free(needed_bytes - 1);
+    let refusal = survey().unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::TooLittleSpace { needed_bytes: needed, free_bytes, .. }
+            if needed == needed_bytes && free_bytes == needed_bytes - 1),
+        "{refusal}"
+    );
+    // What is there already needs no reserve.
+    set_free(needed_bytes);
+    drop(filled(&server));
+    set_free(0);
+    assert_eq!(survey().unwrap().needed_bytes, 0);
 }
 
 fn rule(access: ExportAccess, squash: Squash) -> ExportRules {
@@ -188,7 +216,8 @@ fn a_file_that_is_removed_while_it_is_filled_ends_the_fill_with_its_name() {
     let ended = ours.fill(&set(2), &stop, &mut |_, _| {}).unwrap_err();
     assert!(ended.to_string().contains(&name), "{ended}");
     assert!(ended.to_string().contains("NFS3ERR_STALE"), "{ended}");
-    assert_eq!(fill(&mut ours, &set(2)), 2 * FILE_BYTES);
+    // The first file was begun before the second, and is kept.
+    assert_eq!(fill(&mut ours, &set(2)), FILE_BYTES);
     every_tile_is_ours(&ours);
 }
 

@@ -22,6 +22,7 @@ use crate::folder::{Entry, Lock};
 use crate::lock::LEASE_NAME;
 use crate::nfs::{NfsError, NfsFile, Session};
 use crate::refusal::{Holder, Refusal};
+use crate::threads::ThreadError;
 
 /// How often the holder gives a sign of life.
 const RENEWED_EVERY: Duration = Duration::from_secs(5);
@@ -269,7 +270,10 @@ impl Lease {
             let _ = giving_back.send(());
         };
         let spawned = thread::Builder::new().name("lease".to_owned()).spawn(renewing);
-        spawned.map_err(|error| Refusal::io("keep the lock of", path, error))?;
+        spawned.map_err(|source| {
+            let error = ThreadError { number: 1, requested: 1, source };
+            Refusal::io("keep the lock of", path, std::io::Error::other(error))
+        })?;
         Ok(Lease { holding, held: Some(held), given_back: Mutex::new(given_back) })
     }
 }
