@@ -225,7 +225,8 @@ impl<'a> Batch<'a> {
         match self.lost(written)?.first() {
             None => Ok(written),
             Some(file) => {
-                let why = "the server was started anew again and again, and lost what was written";
+                let why = "the write verifier changed again and again: the server was started anew again and \
+                           again, and lost what was written (RFC 1813, section 3.3.7)";
                 Err(failure("write", &file.path, written, io::Error::other(why)))
             }
         }
@@ -325,6 +326,8 @@ fn failure(action: &'static str, path: &Path, written_bytes: u64, source: io::Er
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             FillError::NoSpace { path, written_bytes, source }
         }
+        // Where the kernel is interrupted it is asked again: this is the user's wish.
+        io::ErrorKind::Interrupted => FillError::Stopped,
         _ => FillError::Io { action, path, source },
     }
 }

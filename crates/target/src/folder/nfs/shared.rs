@@ -58,6 +58,14 @@ impl Shared {
         done.map_err(failed)
     }
 
+    /// Refuses to continue once the user has asked to end.
+    pub(super) fn refuse_cancelled(&self) -> io::Result<()> {
+        match self.mounted.patience.is_cancelled() {
+            true => Err(io::ErrorKind::Interrupted.into()),
+            false => Ok(()),
+        }
+    }
+
     /// Ends all idle connections but one.
     pub(super) fn disconnect_idle(&self) {
         lock(&self.idle).truncate(1);
