@@ -14,6 +14,7 @@ use metrics::wire::WireInterval;
 use report::rows::load_point_name;
 use runner::event::Event;
 use serde::Serialize;
+use workload::connection::down_reason;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::plan::Run;

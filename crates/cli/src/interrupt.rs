@@ -10,8 +10,10 @@ use runner::event::{Event, Listener, ListenerError, Phase};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use workload::plan::TargetSpec;
 
 use crate::exit::Failure;
+use crate::experiment::Planned;
 use crate::terminal;
 
 /// The wish to stop, and what it would interrupt: as a listener it follows the plan, so that what
@@ -75,6 +77,17 @@ pub(crate) fn listen() -> Result<Interrupt, Failure> {
         .context("start the thread that listens for Ctrl-C")
         .map_err(Failure::bug)?;
     Ok(interrupt)
+}
+
+/// The same from before a server is first called, where one of `planned` has a server: it may keep
+/// the setting up waiting. A directory of this host is looked at in no time, and until it is claimed
+/// Ctrl-C simply ends the program.
+pub(crate) fn listen_for_servers(planned: &[Planned]) -> Result<Option<Interrupt>, Failure> {
+    let has_server = |planned: &Planned| match planned.plan.target {
+        TargetSpec::Emulated { .. } | TargetSpec::Nfs { .. } => true,
+        TargetSpec::Directory { .. } | TargetSpec::Null => false,
+    };
+    planned.iter().any(has_server).then(listen).transpose()
 }
 
 const fn first_words(moment: u8) -> &'static str {

@@ -20,7 +20,8 @@ pub(crate) fn failure(refusal: Refusal) -> Failure {
         exit_code: Exit::BadInput as u8,
     };
     let error = anyhow!("{refusal}\n  what to do: {remedy}");
-    Failure { refused: Some(Box::new(refused)), ..Failure::input(error) }
+    let is_interrupted = refusal.is_interrupted();
+    Failure { refused: Some(Box::new(refused)), is_interrupted, ..Failure::input(error) }
 }
 
 /// A refusal as `--json` shows it, in the place of the results.
