@@ -10,7 +10,6 @@ use nfs3::server::reply;
 use nfs3::types::{Handle, wcc_data};
 use target::nfs::unwired::{Unwired, Wish};
 use target::nfs::{NfsFailure, NfsFile};
-use workload::plan::WriteStability;
 
 use crate::drive::{all, read, write};
 use crate::scripted::{Act, Scripted};
@@ -40,19 +39,6 @@ fn answers_to_calls_that_nobody_made_do_not_put_off_a_deadline() {
     session.set_deadline(Duration::from_millis(300));
     let error = session.read(&file(), 0, &mut [0; 4096]).unwrap_err();
     assert!(matches!(error.failure, NfsFailure::Deadline(_)), "{error}");
-}
-
-#[test]
-fn a_write_that_is_less_safe_than_asked_for_fails() {
-    for (asked, result) in [
-        (WriteStability::Unstable, 8192),
-        (WriteStability::DataSync, -5),
-        (WriteStability::FileSync, -5),
-    ] {
-        let server = Scripted::start((1, 1 << 20), |_, _| Act::Unsafe);
-        let mut target = server.open("", 1, |access| access.stability = asked);
-        assert_eq!(all(&mut target, &[write(0, 8192)], 1, |_, _| {}), [result]);
-    }
 }
 
 /// The bytes that the only connection is to send next.
