@@ -152,8 +152,12 @@ impl Live {
     }
 
     fn interval(&mut self, interval: &Interval) {
-        if let Some(changed) = self.connections.observe(interval) {
-            self.line(&changed);
+        let changed = self.connections.observe(interval);
+        let is_down = self.connections.status().is_some();
+        // What was done in the interval came after a connection was made again, and before one was
+        // lost.
+        if let Some(changed) = changed.as_ref().filter(|_| !is_down) {
+            self.line(changed);
         }
         let Some(run) = &self.run else { return };
         let points = points_of(run, interval);
@@ -161,11 +165,14 @@ impl Live {
         // are the zeros of an outage that has been reported.
         let is_idle = points.iter().all(|point| point.achieved_rate == 0.0 && point.failed == 0);
         let is_shown = interval.end_ns - interval.start_ns >= run.phases.interval_ns
-            && !(is_idle && self.connections.status().is_some());
+            && !(is_idle && is_down);
         let shown = points.iter().enumerate().filter(|_| is_shown);
         for (index, point) in shown {
             let time = time_words(point.end_ns, run.phases.interval_ns);
             self.line(&stream_line(&time, &run.streams[index].name, point, index == 0));
+        }
+        if let Some(changed) = changed.filter(|_| is_down) {
+            self.line(&changed);
         }
         self.show_run_position(interval.end_ns);
     }
