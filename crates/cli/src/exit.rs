@@ -49,17 +49,32 @@ pub(crate) type Outcome = Result<Exit, Failure>;
 impl Failure {
     /// The user must change something.
     pub(crate) fn input(error: impl Into<anyhow::Error>) -> Failure {
-        Failure { exit: Exit::BadInput, error: Some(error.into()), refused: None, is_interrupted: false }
+        Failure {
+            exit: Exit::BadInput,
+            error: Some(error.into()),
+            refused: None,
+            is_interrupted: false,
+        }
     }
 
     /// The target or the store failed.
     pub(crate) fn target(error: impl Into<anyhow::Error>) -> Failure {
-        Failure { exit: Exit::TargetFailed, error: Some(error.into()), refused: None, is_interrupted: false }
+        Failure {
+            exit: Exit::TargetFailed,
+            error: Some(error.into()),
+            refused: None,
+            is_interrupted: false,
+        }
     }
 
     /// A mistake of ours.
     pub(crate) fn bug(error: impl Into<anyhow::Error>) -> Failure {
-        Failure { exit: Exit::OwnBug, error: Some(error.into()), refused: None, is_interrupted: false }
+        Failure {
+            exit: Exit::OwnBug,
+            error: Some(error.into()),
+            refused: None,
+            is_interrupted: false,
+        }
     }
 
     /// The mistakes have been shown already.

@@ -164,8 +164,8 @@ impl Live {
         // The rest of an interval in which operations come back is kept, but not worth a line; nor
         // are the zeros of an outage that has been reported.
         let is_idle = points.iter().all(|point| point.achieved_rate == 0.0 && point.failed == 0);
-        let is_shown = interval.end_ns - interval.start_ns >= run.phases.interval_ns
-            && !(is_idle && is_down);
+        let is_shown =
+            interval.end_ns - interval.start_ns >= run.phases.interval_ns && !(is_idle && is_down);
         let shown = points.iter().enumerate().filter(|_| is_shown);
         for (index, point) in shown {
             let time = time_words(point.end_ns, run.phases.interval_ns);

@@ -138,12 +138,8 @@ pub fn run(
     let clock = MonotonicClock::starting_at(start);
     crew.start_line.announce(Some(start));
 
-    let mut watch = Watch {
-        running: crew.members.len(),
-        crew,
-        end: RunEnd::new(Outcome::Done),
-        died: None,
-    };
+    let mut watch =
+        Watch { running: crew.members.len(), crew, end: RunEnd::new(Outcome::Done), died: None };
     loop {
         nap(&collector, &clock);
         collector.poll(clock.now_ns());

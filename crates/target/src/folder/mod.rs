@@ -21,8 +21,8 @@ use nfs3::types::Handle;
 
 use crate::folder::local::Local;
 use crate::folder::nfs::{Export, path_of};
-use crate::nfs::{NfsUrl, WaitObserver};
 use crate::nfs::session::Mounted;
+use crate::nfs::{NfsUrl, WaitObserver};
 use crate::refusal::Refusal;
 use crate::storage::{Space, Storage};
 
@@ -54,9 +54,7 @@ impl Place {
         match self {
             Place::Directory(_) => Ok(Arc::new(Local)),
             Place::Nfs(url) => Ok(Arc::new(Export::open(url, None)?)),
-            Place::ObservedNfs(url, observer) => {
-                Ok(Arc::new(Export::open(url, Some(observer))?))
-            }
+            Place::ObservedNfs(url, observer) => Ok(Arc::new(Export::open(url, Some(observer))?)),
         }
     }
 }

@@ -216,8 +216,9 @@ mod tests {
         );
         let answer = FaultyAnswer::DataLost { before: [0; 8], after: [0, 0, 0, 0, 0, 0, 1, 2] };
         assert!(
-            fault(NfsProcedure::COMMIT, answer)
-                .starts_with("the write verifier changed from 0000000000000000 to 0000000000000102")
+            fault(NfsProcedure::COMMIT, answer).starts_with(
+                "the write verifier changed from 0000000000000000 to 0000000000000102"
+            )
         );
     }
 }

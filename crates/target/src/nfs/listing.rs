@@ -114,11 +114,8 @@ impl Session {
         let (mut cookie, mut verifier) = (0, [0; NFS3_COOKIEVERFSIZE]);
         let mut given = Given::default();
         loop {
-            let failed = |failure| NfsError {
-                procedure: procedure.name(),
-                file: dir.path.clone(),
-                failure,
-            };
+            let failed =
+                |failure| NfsError { procedure: procedure.name(), file: dir.path.clone(), failure };
             if self.mounted().patience.is_cancelled() {
                 return Err(failed(NfsFailure::Cancelled));
             }

@@ -87,7 +87,8 @@ impl Core {
     fn data_lost(&mut self, place: u32) {
         if let [Some(after), Some(before)] = self.verifiers {
             let answer = FaultyAnswer::DataLost { before, after };
-            self.faults.note(place, ProtocolFault::of_transfer(NfsProcedure::COMMIT, (0, 0), answer));
+            self.faults
+                .note(place, ProtocolFault::of_transfer(NfsProcedure::COMMIT, (0, 0), answer));
         }
     }
 

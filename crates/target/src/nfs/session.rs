@@ -205,9 +205,7 @@ impl Session {
         };
         let mount_port = match url.mount_port {
             Some(port) => port,
-            None => {
-                port_of(url, &caller, (MOUNT_PROGRAM, MOUNT_V3), "mountport", patience)?
-            },
+            None => port_of(url, &caller, (MOUNT_PROGRAM, MOUNT_V3), "mountport", patience)?,
         };
         let with_port = |address: &IpAddr| SocketAddr::new(*address, nfs_port);
         let mut servers: Vec<SocketAddr> = url.addresses.iter().map(with_port).collect();

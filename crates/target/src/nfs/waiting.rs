@@ -117,8 +117,7 @@ impl Default for Patience {
 impl Patience {
     /// With `observer`.
     pub fn new(observer: Arc<dyn WaitObserver>) -> Patience {
-        let heard =
-            Heard { answered: Instant::now(), report_at: REPORT_AFTER, reported: None };
+        let heard = Heard { answered: Instant::now(), report_at: REPORT_AFTER, reported: None };
         Patience {
             observer,
             is_reported: true,
