@@ -71,7 +71,10 @@ pub enum NfsFailure {
         within: Duration,
     },
     /// The server does not export the path.
-    #[error("the server does not export it (MNT3ERR_NOENT); {}", exports_in_words(exports, nearest.as_deref()))]
+    #[error(
+        "the server does not export it (MNT3ERR_NOENT); {}",
+        exports_in_words(exports, nearest.as_deref())
+    )]
     NoExport {
         /// What it exports, as EXPORT answers (RFC 1813, section 5.2.5).
         exports: Vec<String>,

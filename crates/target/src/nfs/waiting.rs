@@ -60,7 +60,8 @@ impl fmt::Display for WaitReport {
             Awaited::Answer(procedure) => write!(f, "no answer to {procedure} for {seconds} s"),
             Awaited::NotJukebox(procedure, times) => write!(
                 f,
-                "{procedure} answered NFS3ERR_JUKEBOX (try again later) {times} times in {seconds} s"
+                "{procedure} answered NFS3ERR_JUKEBOX (try again later) {times} times in \
+                 {seconds} s"
             ),
         }
     }

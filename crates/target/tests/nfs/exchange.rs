@@ -163,7 +163,8 @@ impl Exchange {
         self.send(call, results);
     }
 
-    /// Loses the connection and makes it again as soon as the client wants; unanswered calls are sent again.
+    /// Loses the connection and makes it again as soon as the client wants; unanswered calls are
+    /// sent again.
     pub(crate) fn reconnect(&mut self) {
         self.client.lost(0);
         let wish = loop {
