@@ -71,24 +71,20 @@ impl Core {
 
     pub(super) fn committed(&mut self, place: usize, index: u32, verifier: writeverf3) {
         let Call { operation: tag, file, kind, .. } = self.calls[index];
-        let epoch = self.epoch_of(place, verifier);
+        self.epoch_of(place, verifier);
         let CallKind::Commit { logged } = kind else { unreachable!("only a COMMIT commits") };
-        // An entry of an earlier epoch has its file recover as soon as it is known.
-        let is_lost = epoch < self.epoch || self.files[file as usize].is_recovering;
+        // Where an entry is of an earlier epoch its file recovers as soon as that is known.
+        let is_lost = self.files[file as usize].is_recovering;
         if !is_lost {
             self.log.committed(file, logged);
         }
         if tag == NONE {
-            if is_lost {
-                self.recover(file);
-            }
             return self.end_own_commit(index);
         }
         if is_lost {
             // It ends when the file's data has been written again.
             self.calls.release(index);
-            self.hold(tag);
-            return self.recover(file);
+            return self.hold(tag);
         }
         let lost = std::mem::take(&mut self.files[file as usize].lost_errno);
         self.operations[tag as usize].errno = lost;

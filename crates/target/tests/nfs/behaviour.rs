@@ -149,7 +149,15 @@ fn a_server_that_says_nothing_is_asked_again_over_another_connection() {
     let results = all(&mut target, &ops, 4, |op, memory| assert!(is_content(op, memory)));
     assert!(results.iter().all(|result| *result == 8192), "{results:?}");
     let counters = target.connections()[0];
-    assert_eq!((counters.reconnects, counters.replays), (1, 4));
+    {
+        // On a slow machine an answer may come too late as well: what counts is what was sent.
+        let world = server.world.lock().unwrap();
+        let last = world.seen.iter().map(|seen| seen.connection).max().unwrap();
+        let first = world.seen.iter().map(|seen| seen.connection).min().unwrap();
+        let expected = ((last - first) as u64, (world.seen.len() - ops.len()) as u64);
+        assert_eq!((counters.reconnects, counters.replays), expected);
+        assert!(counters.reconnects >= 1 && counters.replays >= 4, "{counters:?}");
+    }
     // The silent one was reset, so that nothing sent over it arrives after what was sent again.
     // The server's thread learns of it when it has its turn.
     let begun = Instant::now();

@@ -344,6 +344,67 @@ fn uncommitted_data_is_committed_when_half_of_its_memory_is_used() {
 }
 
 #[test]
+fn no_more_than_four_files_are_committed_at_a_time() {
+    let mut exchange = Exchange::new(7, "", 8, |access| access.uncommitted_max = 11);
+    // File 3 has nothing to be committed.
+    for file in [0, 1, 2, 4, 5, 6] {
+        exchange.submit(0, &Op { file, ..place(0) });
+        let call = exchange.only();
+        exchange.answer(&call, FIRST);
+    }
+    let mut files = Vec::new();
+    while let Some(commit) = exchange.calls.front().cloned() {
+        assert_eq!(commit.procedure, NfsProcedure::COMMIT);
+        assert_eq!(exchange.calls.len(), 4.min(6 - files.len()), "{:?}", exchange.calls);
+        files.push(commit.file);
+        exchange.answer(&commit, FIRST);
+    }
+    assert_eq!(files, [0, 1, 2, 4, 5, 6]);
+}
+
+#[test]
+fn a_file_that_recovers_is_not_committed() {
+    let mut exchange = Exchange::new(2, "", 4, |access| access.uncommitted_max = 4);
+    written(&mut exchange, 0, &place(0));
+    exchange.submit(1, &fsync());
+    let commit = exchange.only();
+    exchange.answer(&commit, SECOND);
+    assert_eq!(exchange.only().stable, Some(stable_how::FILE_SYNC));
+    for number in 0..2 {
+        exchange.submit(0, &Op { file: 1, ..place(number) });
+        let call = exchange.calls[1].clone();
+        exchange.answer(&call, SECOND);
+    }
+    let sent: Vec<_> = exchange.calls.iter().map(|call| (call.procedure, call.file)).collect();
+    assert_eq!(sent, [(NfsProcedure::WRITE, 0), (NfsProcedure::COMMIT, 1)]);
+}
+
+#[test]
+fn a_write_that_failed_is_not_written_again() {
+    let mut exchange = Exchange::new(1, "wsize=4096", 4, |_| {});
+    written_in_halves(&mut exchange, &place(0), |exchange, half| exchange.answer(half, FIRST));
+    assert_eq!(exchange.done(), [(0, SIZE as i32)]);
+    written_in_halves(&mut exchange, &place(1), |exchange, half| {
+        exchange.fail(half, nfsstat3::NFS3ERR_NOSPC);
+    });
+    assert_eq!(exchange.done(), [(0, -28)]);
+    exchange.submit(1, &fsync());
+    let commit = exchange.only();
+    exchange.answer(&commit, SECOND);
+    let offsets: Vec<u64> = exchange.calls.iter().map(|call| call.offset).collect();
+    assert_eq!(offsets, [0, 4096]);
+}
+
+/// Writes in two calls, the first of which the first instance answers, the second `last`.
+fn written_in_halves(exchange: &mut Exchange, op: &Op, last: impl Fn(&mut Exchange, &Call)) {
+    exchange.submit(0, op);
+    let halves: Vec<Call> = exchange.calls.iter().cloned().collect();
+    assert_eq!(halves.len(), 2);
+    exchange.answer(&halves[0], FIRST);
+    last(exchange, &halves[1]);
+}
+
+#[test]
 fn a_commit_of_its_own_with_another_verifier_has_the_data_written_again() {
     let mut exchange = Exchange::new(1, "", 4, |access| access.uncommitted_max = 4);
     for number in 0..3 {

@@ -138,8 +138,8 @@ fn a_busy_server_is_given_up_when_a_call_has_taken_as_long_as_it_may() {
     let error = session.read(&file(), 0, &mut [0; 4096]).unwrap_err();
     let NfsFailure::Jukebox { times, within } = error.failure else { panic!("{error}") };
     assert_eq!(within, Duration::from_millis(200));
-    // After 20, 40 and 80 ms, fewer where this machine was slow.
-    assert!((2..=4).contains(&times), "{times}");
+    // After 20, 40 and 80 ms; earlier where this machine was slow.
+    assert!((1..=4).contains(&times), "{times}");
 }
 
 #[test]
