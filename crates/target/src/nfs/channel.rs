@@ -15,7 +15,7 @@ use nfs3::request::{Arguments, Results};
 use super::dial::{self, Caller};
 use super::error::NfsFailure;
 use super::url::NfsUrl;
-use super::waiting::{Awaited, POLL, Patience, Waiting};
+use super::waiting::{Awaited, CallWait, POLL, WaitMonitor};
 
 /// Waits between two attempts to connect.
 const BACKOFF: std::ops::RangeInclusive<Duration> =
@@ -43,7 +43,7 @@ pub(super) struct Channel {
     deadline: Duration,
     /// How long one attempt to connect may take.
     connect_timeout: Duration,
-    patience: Arc<Patience>,
+    monitor: Arc<WaitMonitor>,
     reconnects: u64,
 }
 
@@ -53,7 +53,7 @@ impl Channel {
         peer: SocketAddr,
         privileged: bool,
         url: &NfsUrl,
-        patience: &Arc<Patience>,
+        monitor: &Arc<WaitMonitor>,
     ) -> Channel {
         Channel {
             peer,
@@ -69,7 +69,7 @@ impl Channel {
             silence: url.timeo,
             deadline: url.timeo * 2,
             connect_timeout: url.connect_timeout,
-            patience: Arc::clone(patience),
+            monitor: Arc::clone(monitor),
             reconnects: 0,
         }
     }
@@ -77,10 +77,10 @@ impl Channel {
     /// Connects now, so that a server that is not there is told at once.
     pub(super) fn connect(&mut self) -> Result<(), NfsFailure> {
         if self.stream.is_none() {
-            let mut waiting = Waiting::begin(&self.patience, &self.server);
+            let mut waiting = CallWait::begin(&self.monitor, &self.server);
             let allowed = self.connect_timeout;
             let stream = dial::connect(self.peer, self.privileged, allowed, &mut || {
-                waiting.keep_on(Awaited::Connection)
+                waiting.check_wait(Awaited::Connection)
             });
             self.stream = Some(stream.map_err(|source| self.broken(source))?);
         }
@@ -96,12 +96,12 @@ impl Channel {
     }
 
     /// Shared by all connections to the export.
-    pub(super) fn patience(&self) -> &Arc<Patience> {
-        &self.patience
+    pub(super) fn monitor(&self) -> &Arc<WaitMonitor> {
+        &self.monitor
     }
 
-    pub(super) fn set_patience(&mut self, patience: Patience) {
-        self.patience = Arc::new(patience);
+    pub(super) fn set_monitor(&mut self, monitor: WaitMonitor) {
+        self.monitor = Arc::new(monitor);
     }
 
     /// The peer's address, for reports.
@@ -130,19 +130,22 @@ impl Channel {
         arguments: &Arguments<'_>,
         take: impl Fn(Results<'_>) -> R,
     ) -> Result<R, NfsFailure> {
+        if self.monitor.is_given_up() {
+            return Err(NfsFailure::Cancelled);
+        }
         let slot = self.client.call(&caller.credential(), arguments);
         let slot = slot.expect("the one call before has ended");
         let until = Instant::now() + self.deadline;
         let mut backoff = *BACKOFF.start();
-        let patience = Arc::clone(&self.patience);
+        let monitor = Arc::clone(&self.monitor);
         let server = self.server.clone();
-        let mut waiting = Waiting::begin(&patience, &server);
+        let mut waiting = CallWait::begin(&monitor, &server);
         let procedure = arguments.procedure().name();
         let failure = loop {
             let attempt = self.attempt(slot, until, &mut waiting, procedure, &take);
             let error = match attempt {
                 Ok(answer) => {
-                    patience.answered();
+                    monitor.answered();
                     return answer;
                 }
                 Err(error) => error,
@@ -180,7 +183,7 @@ impl Channel {
         &mut self,
         slot: u32,
         until: Instant,
-        waiting: &mut Waiting<'_>,
+        waiting: &mut CallWait<'_>,
         procedure: &'static str,
         take: &impl Fn(Results<'_>) -> R,
     ) -> io::Result<Result<R, NfsFailure>> {
@@ -189,7 +192,7 @@ impl Channel {
         if self.stream.is_none() {
             let connect = allowed.min(self.connect_timeout);
             let stream = dial::connect(self.peer, self.privileged, connect, &mut || {
-                waiting.keep_on(Awaited::Connection)
+                waiting.check_wait(Awaited::Connection)
             });
             self.stream = Some(stream?);
         }
@@ -199,8 +202,8 @@ impl Channel {
         stream.set_write_timeout(step)?;
         // Silence ends with every byte that the peer takes or sends.
         let mut heard = Instant::now();
-        let mut keep_on = |heard: Instant| {
-            waiting.keep_on(Awaited::Answer(procedure))?;
+        let mut check_wait = |heard: Instant| {
+            waiting.check_wait(Awaited::Answer(procedure))?;
             match heard.elapsed() >= allowed || Instant::now() >= until {
                 true => Err(io::Error::from(io::ErrorKind::TimedOut)),
                 false => Ok(()),
@@ -213,14 +216,14 @@ impl Channel {
                     unsent = &unsent[bytes..];
                     heard = Instant::now();
                 }
-                Err(error) if is_timeout(&error) => keep_on(heard)?,
+                Err(error) if is_timeout(&error) => check_wait(heard)?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
         let (mut outcome, mut is_of_use) = (None, true);
         while outcome.is_none() {
-            // What is no answer of ours does not put off the end of our patience.
+            // What is no answer of ours does not extend the deadline.
             if Instant::now() >= until {
                 return Err(io::ErrorKind::TimedOut.into());
             }
@@ -228,7 +231,7 @@ impl Channel {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(bytes) => bytes,
                 Err(error) if is_timeout(&error) => {
-                    keep_on(heard)?;
+                    check_wait(heard)?;
                     continue;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

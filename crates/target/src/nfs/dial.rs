@@ -123,7 +123,7 @@ pub(super) fn outcome(socket: &OwnedFd) -> io::Result<()> {
     Ok(sockopt::socket_error(socket)??)
 }
 
-/// Makes a connection within `allowed`; calls `keep_on` every [`POLL`], and ends with its error.
+/// Makes a connection within `allowed`; calls `check_wait` every [`POLL`], and ends with its error.
 /// The socket blocks.
 ///
 /// # Errors
@@ -132,7 +132,7 @@ pub(super) fn connect(
     address: SocketAddr,
     privileged: bool,
     allowed: Duration,
-    keep_on: &mut dyn FnMut() -> io::Result<()>,
+    check_wait: &mut dyn FnMut() -> io::Result<()>,
 ) -> io::Result<TcpStream> {
     let until = Instant::now() + allowed;
     let socket = begin(address, privileged)?;
@@ -145,7 +145,7 @@ pub(super) fn connect(
                 let reason = format!("no connection within {seconds} s");
                 return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
             }
-            Ok(0) | Err(Errno::INTR) => keep_on()?,
+            Ok(0) | Err(Errno::INTR) => check_wait()?,
             Ok(_) => break,
             Err(refused) => return Err(refused.into()),
         }

@@ -31,7 +31,7 @@ pub(super) enum Link {
 
 /// A time without a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Down {
+pub(super) struct Outage {
     pub(super) since_ns: u64,
     /// Up to when it is in the counters.
     counted_ns: u64,
@@ -55,7 +55,7 @@ pub(super) struct Flow {
     pub(super) waiting: List,
     pub(super) link: Link,
     /// Since when and why there is no connection.
-    pub(super) down: Option<Down>,
+    pub(super) outage: Option<Outage>,
     backoff: Duration,
     /// When it last gave a sign of life, or was given something to say.
     pub(super) heard_ns: u64,
@@ -82,7 +82,7 @@ impl Flow {
             sent_of_first: 0,
             waiting: List::EMPTY,
             link: Link::Up,
-            down: None,
+            outage: None,
             backoff: Duration::ZERO,
             heard_ns: 0,
             counted_ns: 0,
@@ -179,9 +179,9 @@ impl Flow {
     /// The connection is gone, or was not made: everything outstanding is to be sent again over
     /// the next one, in the order in which it was begun. Gives how many calls had been sent.
     pub(super) fn lost(&mut self, now_ns: u64, errno: Errno) -> u64 {
-        self.down = Some(match self.down {
-            Some(down) => Down { errno, ..down },
-            None => Down { since_ns: now_ns, counted_ns: now_ns, errno },
+        self.outage = Some(match self.outage {
+            Some(outage) => Outage { errno, ..outage },
+            None => Outage { since_ns: now_ns, counted_ns: now_ns, errno },
         });
         self.link = Link::Down { until_ns: now_ns + self.backoff.as_nanos() as u64 };
         self.backoff = (self.backoff * 2).clamp(*BACKOFF.start(), *BACKOFF.end());
@@ -199,22 +199,22 @@ impl Flow {
     /// The connection is there.
     pub(super) fn connected(&mut self, now_ns: u64, counters: &mut ConnectionCounters) {
         self.count_down_time(now_ns, counters);
-        self.down = None;
+        self.outage = None;
         self.link = Link::Up;
         self.heard_ns = now_ns;
     }
 
     /// Brings the time without a connection up to `now_ns`.
     fn count_down_time(&mut self, now_ns: u64, counters: &mut ConnectionCounters) {
-        if let Some(down) = &mut self.down {
-            counters.down_time_ns += now_ns.saturating_sub(down.counted_ns);
-            down.counted_ns = now_ns;
+        if let Some(outage) = &mut self.outage {
+            counters.down_time_ns += now_ns.saturating_sub(outage.counted_ns);
+            outage.counted_ns = now_ns;
         }
     }
 
     /// Whether nothing has been heard for `time_ns`, with a connection or without.
     pub(super) fn is_silent(&self, now_ns: u64, time_ns: u64) -> bool {
-        let since_ns = self.down.map_or(self.heard_ns, |down| down.since_ns);
+        let since_ns = self.outage.map_or(self.heard_ns, |outage| outage.since_ns);
         now_ns.saturating_sub(since_ns) >= time_ns
     }
 
@@ -231,7 +231,7 @@ impl super::core::Core {
         for (flow, counters) in self.flows.iter_mut().zip(&mut self.counters) {
             flow.count_time(now_ns, counters);
             flow.count_down_time(now_ns, counters);
-            counters.down_errno = flow.down.map_or(0, |down| down.errno.raw_os_error());
+            counters.down_errno = flow.outage.map_or(0, |outage| outage.errno.raw_os_error());
             counters.outstanding = flow.client.outstanding() as u64;
             counters.age_ns = now_ns;
         }

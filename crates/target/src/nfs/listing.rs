@@ -112,11 +112,11 @@ impl Session {
         let mut fresh_starts = 0;
         let mut entries: Vec<DirEntry> = Vec::new();
         let (mut cookie, mut verifier) = (0, [0; NFS3_COOKIEVERFSIZE]);
-        let mut given = Given::default();
+        let mut history = ListingHistory::default();
         loop {
             let failed =
                 |failure| NfsError { procedure: procedure.name(), file: dir.path.clone(), failure };
-            if self.mounted().patience.is_cancelled() {
+            if self.mounted().monitor.is_cancelled() {
                 return Err(failed(NfsFailure::Cancelled));
             }
             let next = match part(self, cookie, verifier) {
@@ -127,7 +127,7 @@ impl Session {
                 {
                     fresh_starts += 1;
                     entries.clear();
-                    given = Given::default();
+                    history = ListingHistory::default();
                     (cookie, verifier) = (0, [0; NFS3_COOKIEVERFSIZE]);
                     continue;
                 }
@@ -137,7 +137,7 @@ impl Session {
             let fault = match next.entries.last().map(|entry| entry.cookie) {
                 _ if is_last => None,
                 None => Some(FaultyAnswer::NoEntries),
-                Some(last) => given.fault_of(&next.entries, last),
+                Some(last) => history.fault_of(&next.entries, last),
             };
             (cookie, verifier) =
                 (next.entries.last().map_or(cookie, |entry| entry.cookie), next.verifier);
@@ -159,14 +159,14 @@ impl Session {
 
 /// What a listing has given so far, to notice one that repeats.
 #[derive(Default)]
-struct Given {
+struct ListingHistory {
     /// The last cookie of each page.
     cookies: HashSet<u64>,
     /// A hash of the names and numbers of each page.
     pages: HashSet<u64>,
 }
 
-impl Given {
+impl ListingHistory {
     /// What is wrong with a page that is not the last.
     fn fault_of(&mut self, entries: &[DirEntry], last_cookie: u64) -> Option<FaultyAnswer> {
         let mut hasher = DefaultHasher::new();

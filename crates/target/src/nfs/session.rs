@@ -20,7 +20,7 @@ use super::channel::Channel;
 use super::dial::Caller;
 use super::error::{NfsError, NfsFailure};
 use super::url::NfsUrl;
-use super::waiting::{Awaited, POLL, Patience, WaitObserver, Waiting};
+use super::waiting::{Awaited, CallWait, POLL, WaitMonitor, WaitObserver};
 
 /// Waits before a call that was answered NFS3ERR_JUKEBOX is made again: they grow to the second,
 /// which is what the kernel's client waits each time. Outside of a measurement such a call is given
@@ -88,7 +88,7 @@ pub struct Mounted {
     /// What the server says of itself.
     pub info: FSINFO3resok,
     /// What the user hears of waits around the measurement, and how they end.
-    pub patience: Arc<Patience>,
+    pub monitor: Arc<WaitMonitor>,
 }
 
 impl Mounted {
@@ -114,7 +114,7 @@ pub struct Session {
 }
 
 /// The address of `host`, with `port`.
-fn resolve(url: &NfsUrl, port: u16, patience: &Patience) -> Result<SocketAddr, NfsError> {
+fn resolve(url: &NfsUrl, port: u16, monitor: &WaitMonitor) -> Result<SocketAddr, NfsError> {
     let failed = |source: io::Error| NfsError {
         procedure: "CONNECT",
         file: url.authority(),
@@ -134,7 +134,7 @@ fn resolve(url: &NfsUrl, port: u16, patience: &Patience) -> Result<SocketAddr, N
         // Nobody waits any more for a name that took too long.
         let _ = sender.send(found);
     });
-    let mut waiting = Waiting::begin(patience, &url.host);
+    let mut waiting = CallWait::begin(monitor, &url.host);
     let found = loop {
         match receiver.recv_timeout(POLL) {
             Ok(found) => break found,
@@ -145,7 +145,7 @@ fn resolve(url: &NfsUrl, port: u16, patience: &Patience) -> Result<SocketAddr, N
                 );
                 break Err(io::Error::new(io::ErrorKind::TimedOut, reason));
             }
-            Err(_) => waiting.keep_on(Awaited::Address).map_err(failed)?,
+            Err(_) => waiting.check_wait(Awaited::Address).map_err(failed)?,
         }
     };
     let none = || failed(io::Error::other("the name has no address"));
@@ -158,12 +158,12 @@ fn port_of(
     caller: &Caller,
     (program, version): (u32, u32),
     option: &'static str,
-    patience: &Arc<Patience>,
+    monitor: &Arc<WaitMonitor>,
 ) -> Result<u16, NfsError> {
     let name = if program == NFS_PROGRAM { "NFS version 3" } else { "MOUNT version 3" };
     let failed = |failure| NfsError { procedure: "GETPORT", file: url.authority(), failure };
-    let address = resolve(url, PMAP_PORT as u16, patience)?;
-    let mut channel = Channel::new(address, false, url, patience);
+    let address = resolve(url, PMAP_PORT as u16, monitor)?;
+    let mut channel = Channel::new(address, false, url, monitor);
     channel.connect().map_err(failed)?;
     let wanted = mapping { prog: program, vers: version, prot: IPPROTO_TCP, port: 0 };
     let call = Arguments::Portmap(PortmapArguments::GETPORT(wanted));
@@ -194,28 +194,28 @@ impl Session {
         url: &NfsUrl,
         observer: &Arc<dyn WaitObserver>,
     ) -> Result<Session, NfsError> {
-        Session::open_with(url, &Arc::new(Patience::new(Arc::clone(observer))))
+        Session::open_with(url, &Arc::new(WaitMonitor::new(Arc::clone(observer))))
     }
 
-    fn open_with(url: &NfsUrl, patience: &Arc<Patience>) -> Result<Session, NfsError> {
+    fn open_with(url: &NfsUrl, monitor: &Arc<WaitMonitor>) -> Result<Session, NfsError> {
         let caller = Caller::of(url);
         let nfs_port = match url.port {
             Some(port) => port,
-            None => port_of(url, &caller, (NFS_PROGRAM, NFS_V3), "port", patience)?,
+            None => port_of(url, &caller, (NFS_PROGRAM, NFS_V3), "port", monitor)?,
         };
         let mount_port = match url.mount_port {
             Some(port) => port,
-            None => port_of(url, &caller, (MOUNT_PROGRAM, MOUNT_V3), "mountport", patience)?,
+            None => port_of(url, &caller, (MOUNT_PROGRAM, MOUNT_V3), "mountport", monitor)?,
         };
         let with_port = |address: &IpAddr| SocketAddr::new(*address, nfs_port);
         let mut servers: Vec<SocketAddr> = url.addresses.iter().map(with_port).collect();
         if servers.is_empty() {
-            servers.push(resolve(url, nfs_port, patience)?);
+            servers.push(resolve(url, nfs_port, monitor)?);
         }
-        let mount_address = resolve(url, mount_port, patience)?;
-        let (handle, rest) = mount(url, &caller, mount_address, patience)?;
+        let mount_address = resolve(url, mount_port, monitor)?;
+        let (handle, rest) = mount(url, &caller, mount_address, monitor)?;
         let root = NfsFile { handle, path: format!("{}:{}", url.authority(), url.path) };
-        let mut channel = Channel::new(servers[0], url.privileged, url, patience);
+        let mut channel = Channel::new(servers[0], url.privileged, url, monitor);
         let connected = channel.connect();
         let at_root = |failure| NfsError { procedure: "CONNECT", file: root.path.clone(), failure };
         connected.map_err(at_root)?;
@@ -228,7 +228,7 @@ impl Session {
             rsize_bytes: 0,
             wsize_bytes: 0,
             info: NOT_KNOWN_YET,
-            patience: Arc::clone(patience),
+            monitor: Arc::clone(monitor),
         };
         let mut session = Session { mounted: Arc::new(mounted), channel, jukebox_retries: 0 };
         let info = session.fsinfo(&root)?;
@@ -270,7 +270,7 @@ impl Session {
         let url = &mounted.url;
         Session {
             mounted: Arc::clone(mounted),
-            channel: Channel::new(mounted.servers[0], url.privileged, url, &mounted.patience),
+            channel: Channel::new(mounted.servers[0], url.privileged, url, &mounted.monitor),
             jukebox_retries: 0,
         }
     }
@@ -292,7 +292,7 @@ impl Session {
 
     /// Reports no waits from now on; the user's wish to end still ends them.
     pub(crate) fn unreported(mut self) -> Session {
-        self.channel.set_patience(self.mounted.patience.unreported());
+        self.channel.set_monitor(self.mounted.monitor.unreported());
         self
     }
 
@@ -318,9 +318,9 @@ impl Session {
         let procedure = arguments.procedure().name();
         let failed = |failure| NfsError { procedure, file: file.to_owned(), failure };
         let mut wait = *JUKEBOX.start();
-        let patience = Arc::clone(self.channel.patience());
+        let monitor = Arc::clone(self.channel.monitor());
         let server = self.channel.server().to_owned();
-        let (mut waiting, mut times) = (Waiting::begin(&patience, &server), 0);
+        let (mut waiting, mut times) = (CallWait::begin(&monitor, &server), 0);
         loop {
             let answer =
                 self.channel.call(&self.mounted.caller, &Arguments::Nfs(arguments), |results| {
@@ -358,7 +358,7 @@ pub fn null_round_trip(mounted: &Mounted) -> Option<Duration> {
     let quick =
         NfsUrl { timeo: NULL_TIME_MAX, connect_timeout: NULL_TIME_MAX, ..mounted.url.clone() };
     let server = *mounted.servers.first()?;
-    let mut channel = Channel::new(server, quick.privileged, &quick, &mounted.patience);
+    let mut channel = Channel::new(server, quick.privileged, &quick, &mounted.monitor);
     channel.connect().ok()?;
     let call = Arguments::Nfs(NfsArguments::NULL(()));
     let round_trip = || {
@@ -377,14 +377,14 @@ fn mount(
     url: &NfsUrl,
     caller: &Caller,
     server: SocketAddr,
-    patience: &Arc<Patience>,
+    monitor: &Arc<WaitMonitor>,
 ) -> Result<(Handle, Vec<String>), NfsError> {
     let failed = |procedure, failure| NfsError {
         procedure,
         file: format!("{}:{}", url.authority(), url.path),
         failure,
     };
-    let mut channel = Channel::new(server, url.privileged, url, patience);
+    let mut channel = Channel::new(server, url.privileged, url, monitor);
     channel.connect().map_err(|failure| failed("CONNECT", failure))?;
     let names: Vec<String> =
         url.path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();

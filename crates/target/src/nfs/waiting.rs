@@ -1,7 +1,7 @@
-//! Waiting for a server outside of a measurement: when the user is told what is awaited, and how
+//! CallWait for a server outside of a measurement: when the user is told what is awaited, and how
 //! the user ends it.
 //!
-//! All blocking connections to an export share one [`Patience`]: a server that answers any of them
+//! All blocking connections to an export share one [`WaitMonitor`]: a server that answers any of them
 //! is not silent. Not for: the measured operations, whose connections report their state in
 //! `ConnectionCounters`.
 
@@ -90,17 +90,17 @@ impl WaitObserver for Silent {
 
 /// What the blocking connections to an export share about waiting.
 #[derive(Debug)]
-pub struct Patience {
+pub struct WaitMonitor {
     observer: Arc<dyn WaitObserver>,
     is_reported: bool,
-    heard: Mutex<Heard>,
+    last_answer: Mutex<LastAnswer>,
     /// A call was abandoned after the user cancelled: the server does not answer, and no further
     /// call waits for it.
     is_abandoned: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
-struct Heard {
+struct LastAnswer {
     /// The last answer to any call.
     answered: Instant,
     /// Silence that is reported next.
@@ -108,31 +108,31 @@ struct Heard {
     reported: Option<Instant>,
 }
 
-impl Default for Patience {
+impl Default for WaitMonitor {
     /// Without an observer.
-    fn default() -> Patience {
-        Patience::new(Arc::new(Silent))
+    fn default() -> WaitMonitor {
+        WaitMonitor::new(Arc::new(Silent))
     }
 }
 
-impl Patience {
+impl WaitMonitor {
     /// With `observer`.
-    pub fn new(observer: Arc<dyn WaitObserver>) -> Patience {
-        let heard = Heard { answered: Instant::now(), report_at: REPORT_AFTER, reported: None };
-        Patience {
+    pub fn new(observer: Arc<dyn WaitObserver>) -> WaitMonitor {
+        let last = LastAnswer { answered: Instant::now(), report_at: REPORT_AFTER, reported: None };
+        WaitMonitor {
             observer,
             is_reported: true,
-            heard: Mutex::new(heard),
+            last_answer: Mutex::new(last),
             is_abandoned: Arc::default(),
         }
     }
 
     /// The same observer for calls in the background, whose waits are not the user's.
-    pub(crate) fn unreported(&self) -> Patience {
-        Patience {
+    pub(crate) fn unreported(&self) -> WaitMonitor {
+        WaitMonitor {
             is_reported: false,
             is_abandoned: Arc::clone(&self.is_abandoned),
-            ..Patience::new(Arc::clone(&self.observer))
+            ..WaitMonitor::new(Arc::clone(&self.observer))
         }
     }
 
@@ -142,21 +142,21 @@ impl Patience {
     }
 
     /// The user has asked to end, and the server does not answer.
-    fn is_hopeless(&self) -> bool {
+    pub(super) fn is_given_up(&self) -> bool {
         self.is_abandoned.load(Ordering::Relaxed) && self.is_cancelled()
     }
 
-    fn heard(&self) -> std::sync::MutexGuard<'_, Heard> {
+    fn last_answer(&self) -> std::sync::MutexGuard<'_, LastAnswer> {
         // Each of its states is whole.
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+        self.last_answer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A call was answered.
     pub(super) fn answered(&self) {
-        let mut heard = self.heard();
-        heard.answered = Instant::now();
-        if heard.reported.is_none_or(|reported| reported.elapsed() >= REPORT_EVERY) {
-            heard.report_at = REPORT_AFTER;
+        let mut last = self.last_answer();
+        last.answered = Instant::now();
+        if last.reported.is_none_or(|reported| reported.elapsed() >= REPORT_EVERY) {
+            last.report_at = REPORT_AFTER;
         }
     }
 
@@ -166,16 +166,16 @@ impl Patience {
             return;
         }
         {
-            let mut heard = self.heard();
+            let mut last = self.last_answer();
             let waited = match awaited {
                 Awaited::NotJukebox(..) => waited,
-                _ => waited.min(heard.answered.elapsed()),
+                _ => waited.min(last.answered.elapsed()),
             };
-            if waited < heard.report_at {
+            if waited < last.report_at {
                 return;
             }
-            heard.report_at = waited * 2;
-            heard.reported = Some(Instant::now());
+            last.report_at = waited * 2;
+            last.reported = Some(Instant::now());
         }
         self.observer.report(&WaitReport { server: server.to_owned(), awaited, waited });
     }
@@ -183,36 +183,36 @@ impl Patience {
 
 /// One call's wait.
 #[derive(Debug)]
-pub(super) struct Waiting<'p> {
-    patience: &'p Patience,
+pub(super) struct CallWait<'p> {
+    monitor: &'p WaitMonitor,
     server: &'p str,
     begun: Instant,
     cancelled: Option<Instant>,
 }
 
-impl<'p> Waiting<'p> {
-    pub(super) fn begin(patience: &'p Patience, server: &'p str) -> Waiting<'p> {
-        Waiting { patience, server, begun: Instant::now(), cancelled: None }
+impl<'p> CallWait<'p> {
+    pub(super) fn begin(monitor: &'p WaitMonitor, server: &'p str) -> CallWait<'p> {
+        CallWait { monitor, server, begun: Instant::now(), cancelled: None }
     }
 
     /// To be called every [`POLL`] while `awaited` has not come.
     ///
     /// # Errors
     /// `Interrupted`: the user has asked to end.
-    pub(super) fn keep_on(&mut self, awaited: Awaited) -> io::Result<()> {
-        if self.patience.is_cancelled() {
+    pub(super) fn check_wait(&mut self, awaited: Awaited) -> io::Result<()> {
+        if self.monitor.is_cancelled() {
             let cancelled = *self.cancelled.get_or_insert_with(Instant::now);
             let is_over = match awaited {
                 Awaited::Answer(_) => cancelled.elapsed() >= CANCEL_GRACE,
                 Awaited::NotJukebox(..) => return Err(io::ErrorKind::Interrupted.into()),
                 Awaited::Address | Awaited::Connection | Awaited::Reconnection(_) => true,
             };
-            if is_over || self.patience.is_hopeless() {
-                self.patience.is_abandoned.store(true, Ordering::Relaxed);
+            if is_over {
+                self.monitor.is_abandoned.store(true, Ordering::Relaxed);
                 return Err(io::ErrorKind::Interrupted.into());
             }
         }
-        self.patience.report(self.server, awaited, self.begun.elapsed());
+        self.monitor.report(self.server, awaited, self.begun.elapsed());
         Ok(())
     }
 
@@ -223,7 +223,7 @@ impl<'p> Waiting<'p> {
     pub(super) fn sleep(&mut self, time: Duration, awaited: Awaited) -> io::Result<()> {
         let until = Instant::now() + time;
         loop {
-            self.keep_on(awaited)?;
+            self.check_wait(awaited)?;
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Ok(());

@@ -162,6 +162,19 @@ fn neighbours_are_written_again_together_and_overlapping_bytes_are_not() {
 }
 
 #[test]
+fn the_same_bytes_of_two_files_are_written_again_together() {
+    let mut exchange = Exchange::new(2, "", 4, |_| {});
+    written(&mut exchange, 0, &place(0));
+    written(&mut exchange, 0, &Op { file: 1, ..place(0) });
+    exchange.submit(1, &fsync());
+    let commit = exchange.only();
+    exchange.answer(&commit, SECOND);
+    let mut files: Vec<u8> = exchange.calls.iter().map(|call| call.file).collect();
+    files.sort_unstable();
+    assert_eq!(files, [0, 1]);
+}
+
+#[test]
 fn no_more_than_eight_writes_are_done_again_at_a_time() {
     let mut exchange = Exchange::new(1, "", 4, |_| {});
     for number in 0..20 {

@@ -19,12 +19,12 @@ const STUCK: Duration = Duration::from_secs(60);
 
 /// Keeps reports, and cancels with the first.
 #[derive(Debug, Default)]
-struct Impatient {
+struct CancellingObserver {
     is_cancelled: AtomicBool,
     reports: Mutex<Vec<WaitReport>>,
 }
 
-impl WaitObserver for Impatient {
+impl WaitObserver for CancellingObserver {
     fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::SeqCst)
     }
@@ -35,7 +35,7 @@ impl WaitObserver for Impatient {
     }
 }
 
-impl Impatient {
+impl CancellingObserver {
     /// The only report, and that the call ended by it.
     fn only(&self, error: &NfsError) -> WaitReport {
         assert!(matches!(error.failure, NfsFailure::Cancelled), "{error}");
@@ -51,8 +51,8 @@ fn file() -> NfsFile {
     NfsFile { handle: Handle::new(b"f\0").unwrap(), path: "file".to_owned() }
 }
 
-fn observed(url: &NfsUrl) -> (Arc<Impatient>, Result<Session, NfsError>) {
-    let observer = Arc::new(Impatient::default());
+fn observed(url: &NfsUrl) -> (Arc<CancellingObserver>, Result<Session, NfsError>) {
+    let observer = Arc::new(CancellingObserver::default());
     let as_observer: Arc<dyn WaitObserver> = observer.clone();
     (observer, Session::open_observed(url, &as_observer))
 }

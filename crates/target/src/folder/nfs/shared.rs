@@ -60,7 +60,7 @@ impl Shared {
 
     /// Refuses to continue once the user has asked to end.
     pub(super) fn refuse_cancelled(&self) -> io::Result<()> {
-        match self.mounted.patience.is_cancelled() {
+        match self.mounted.monitor.is_cancelled() {
             true => Err(io::ErrorKind::Interrupted.into()),
             false => Ok(()),
         }
