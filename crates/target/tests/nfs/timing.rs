@@ -104,6 +104,16 @@ fn outstanding_calls_are_counted_over_time() {
 }
 
 #[test]
+fn the_first_of_several_failures_is_the_operations_result() {
+    let mut exchange = Exchange::new(1, "wsize=4096", 1, |_| {});
+    exchange.submit(0, &write(0, 8192));
+    let halves = exchange.calls.clone();
+    exchange.fail(&halves[1], nfsstat3::NFS3ERR_NOSPC);
+    exchange.fail(&halves[0], nfsstat3::NFS3ERR_IO);
+    assert_eq!(exchange.done(), [(0, -28)]);
+}
+
+#[test]
 fn the_rest_of_a_short_transfer_is_requested_where_it_begins() {
     let mut exchange = Exchange::new(1, "", 1, |_| {});
     exchange.submit(0, &write(8192, 8192));

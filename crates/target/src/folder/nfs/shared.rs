@@ -163,7 +163,11 @@ impl Shared {
                 Ok((above.handle != root.handle && back.handle == root.handle).then_some(above))
             }
             // Above the root of an export is nothing, which servers say in their own ways.
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::Interrupted) =>
+            {
+                Err(error)
+            }
             Err(_) => Ok(None),
         }
     }
