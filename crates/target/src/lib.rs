@@ -117,8 +117,8 @@ pub trait Target {
         Vec::new()
     }
 
-    /// Whether operations are outstanding and the storage has not been heard of for a second, so
-    /// that waiting for them may take for ever.
+    /// Whether operations are outstanding and nothing has come from the storage for half a second,
+    /// so that waiting for them may take for ever.
     fn is_unresponsive(&self) -> bool {
         false
     }

@@ -32,8 +32,9 @@ pub type Rewrite = Arc<dyn Fn(&Op, &mut [u8]) + Send + Sync>;
 /// Operations that are remembered until they are committed: 2 GiB of 8 KiB writes in 10 MiB. Half
 /// of it taken, the target commits by itself.
 pub const UNCOMMITTED_MAX: usize = 1 << 18;
-/// Silence after which a server does not count as one that answers.
-const UNRESPONSIVE_NS: u64 = 1_000_000_000;
+/// Silence after which a server does not count as one that answers: half of the second within which
+/// an interrupt has to take effect.
+const UNRESPONSIVE_NS: u64 = 500_000_000;
 /// Calls beside those of operations: COMMITs of the target's own.
 const OWN_CALLS: usize = 16;
 /// The head of a call without its credential and handle: record mark, RPC, the arguments of WRITE.
