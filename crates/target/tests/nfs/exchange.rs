@@ -8,7 +8,7 @@ use std::sync::Arc;
 use nfs3::arguments::{Data, stable_how};
 use nfs3::procedure::NfsProcedure;
 use nfs3::request::{Arguments, NfsArguments, NfsResults, Results};
-use nfs3::results::{COMMIT3resok, READ3resok, Res3, WRITE3resfail, WRITE3resok};
+use nfs3::results::{COMMIT3resok, READ3resfail, READ3resok, Res3, WRITE3resfail, WRITE3resok};
 use nfs3::server::{Programs, Received, Server, ServerOptions, reply};
 use nfs3::types::{nfsstat3, wcc_data};
 use target::Completion;
@@ -156,6 +156,9 @@ impl Exchange {
     pub(crate) fn fail(&mut self, call: &Call, status: nfsstat3) {
         let failed = WRITE3resfail { file_wcc: wcc_data::default() };
         let results = match call.procedure {
+            NfsProcedure::READ => {
+                NfsResults::READ(Res3::Fail(status, READ3resfail { obj_attributes: None }))
+            }
             NfsProcedure::WRITE => NfsResults::WRITE(Res3::Fail(status, failed)),
             NfsProcedure::COMMIT => NfsResults::COMMIT(Res3::Fail(status, failed)),
             other => panic!("{other:?} is not made to fail"),

@@ -192,6 +192,7 @@ fn no_more_than_eight_writes_are_done_again_at_a_time() {
     }
     assert_eq!(offsets, (0..20).collect::<Vec<_>>());
     assert_eq!(exchange.done(), [(1, 0)]);
+    assert_eq!(exchange.counters().rewritten_bytes, 20 * u64::from(SIZE));
 }
 
 #[test]
@@ -312,6 +313,46 @@ fn a_read_that_may_have_seen_what_was_there_before_is_made_again_after_the_rewri
     exchange.answer(&again, SECOND);
     assert_eq!(exchange.done(), [(1, SIZE as i32)]);
     assert_eq!(exchange.counters().kinds[OpKind::Read as usize].operations, 1);
+}
+
+#[test]
+fn a_reconnection_with_a_write_under_way_asks_for_the_verifier_too() {
+    // Over another connection its answer from before a restart may still come.
+    let mut exchange = Exchange::new(1, "", 4, |_| {});
+    exchange.submit(0, &place(0));
+    exchange.reconnect();
+    let sent: Vec<_> = exchange.calls.iter().map(|call| call.procedure).collect();
+    assert_eq!(sent, [NfsProcedure::WRITE, NfsProcedure::COMMIT]);
+    // Nothing that could be lost: nothing is asked.
+    let mut exchange = Exchange::new(1, "", 4, |_| {});
+    exchange.submit(0, &read(0, SIZE));
+    exchange.reconnect();
+    assert_eq!(exchange.only().procedure, NfsProcedure::READ);
+}
+
+#[test]
+fn a_read_of_a_file_that_recovers_waits() {
+    let mut exchange = Exchange::new(1, "", 4, |_| {});
+    written(&mut exchange, 0, &place(0));
+    exchange.submit(1, &fsync());
+    let commit = exchange.only();
+    exchange.answer(&commit, SECOND);
+    let rewrite = exchange.only();
+    exchange.submit(2, &read(0, SIZE));
+    assert_eq!(exchange.only(), rewrite);
+    exchange.answer(&rewrite, SECOND);
+    assert_eq!(exchange.only().procedure, NfsProcedure::READ);
+}
+
+#[test]
+fn a_read_that_fails_need_not_wait() {
+    let mut exchange = Exchange::new(1, "", 4, |_| {});
+    written(&mut exchange, 0, &place(0));
+    exchange.submit(1, &read(0, SIZE));
+    exchange.reconnect();
+    let reading = exchange.calls[0].clone();
+    exchange.fail(&reading, nfsstat3::NFS3ERR_STALE);
+    assert_eq!(exchange.done(), [(1, -116)]);
 }
 
 #[test]
