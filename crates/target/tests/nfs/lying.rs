@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use nfs3::procedure::NfsProcedure;
-use nfs3::types::Handle;
+use nfs3::types::{Handle, nfsstat3};
 use target::nfs::{NfsFailure, NfsFile};
 use target::{Fault, Target};
 use workload::op::{Op, OpKind};
@@ -160,6 +160,39 @@ fn a_listing_that_repeats_a_cookie_ends() {
     assert!(error.contains(expected), "{error}");
     // 0, 2, 4, and the one that repeats.
     assert_eq!(server.world.lock().unwrap().count(NfsProcedure::READDIR), 3);
+}
+
+#[test]
+fn a_listing_begins_anew_when_the_server_does_not_know_its_cookies() {
+    let mut has_forgotten = false;
+    let server = Scripted::start((1, 8192), move |seen, _| match seen.offset {
+        0 => Act::List { entries: 2, name: 0, cookie: 1 },
+        2 if !has_forgotten => {
+            has_forgotten = true;
+            Act::Fail(nfsstat3::NFS3ERR_BAD_COOKIE)
+        }
+        2 => Act::List { entries: 2, name: 2, cookie: 3 },
+        _ => Act::ListEnd,
+    });
+    let mut session = server.session("");
+    let root = session.root();
+    let names: Vec<Vec<u8>> =
+        session.readdir(&root).unwrap().into_iter().map(|entry| entry.name).collect();
+    assert_eq!(names, [b"n0", b"n1", b"n2", b"n3"]);
+}
+
+#[test]
+fn a_server_that_never_knows_its_cookies_ends_the_listing() {
+    let server = Scripted::start((1, 8192), |seen, _| match seen.offset {
+        0 => Act::List { entries: 2, name: 0, cookie: 1 },
+        _ => Act::Fail(nfsstat3::NFS3ERR_BAD_COOKIE),
+    });
+    let mut session = server.session("");
+    let root = session.root();
+    let error = session.readdir(&root).unwrap_err();
+    assert!(error.is_status(nfsstat3::NFS3ERR_BAD_COOKIE), "{error}");
+    // Begun once and anew eight times, of two calls each.
+    assert_eq!(server.world.lock().unwrap().count(NfsProcedure::READDIR), 18);
 }
 
 #[test]

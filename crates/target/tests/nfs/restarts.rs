@@ -330,6 +330,49 @@ fn a_reconnection_with_a_write_under_way_asks_for_the_verifier_too() {
     assert_eq!(exchange.only().procedure, NfsProcedure::READ);
 }
 
+/// A read that was under way while its file recovered.
+fn read_under_way_during_a_recovery(exchange: &mut Exchange) -> Call {
+    written(exchange, 0, &place(0));
+    exchange.submit(1, &read(0, SIZE));
+    exchange.reconnect();
+    let [reading, asking]: [Call; 2] =
+        exchange.calls.iter().cloned().collect::<Vec<_>>().try_into().unwrap();
+    exchange.answer(&asking, SECOND);
+    let rewrite = exchange.calls[1].clone();
+    assert!(is_rewrite_of(&rewrite, &place(0)));
+    exchange.answer(&rewrite, SECOND);
+    reading
+}
+
+#[test]
+fn a_read_that_is_answered_after_the_rewrite_is_made_again() {
+    let mut exchange = Exchange::new(1, "", 4, |_| {});
+    let reading = read_under_way_during_a_recovery(&mut exchange);
+    exchange.answer(&reading, SECOND);
+    assert_eq!(exchange.done(), [], "it may have been done before the rewrite");
+    let again = exchange.only();
+    assert_eq!(again.procedure, NfsProcedure::READ);
+    exchange.answer(&again, SECOND);
+    assert_eq!(exchange.done(), [(1, SIZE as i32)]);
+    assert_eq!(exchange.counters().replays, 2, "once by the reconnection, once for the rewrite");
+}
+
+#[test]
+fn a_read_is_not_made_again_while_the_next_restart_is_not_ruled_out() {
+    let mut exchange = Exchange::new(1, "", 4, |_| {});
+    read_under_way_during_a_recovery(&mut exchange);
+    exchange.submit(0, &place(5));
+    let write = exchange.calls[1].clone();
+    exchange.answer(&write, SECOND);
+    exchange.reconnect();
+    let [reading, asking]: [Call; 2] =
+        exchange.calls.iter().cloned().collect::<Vec<_>>().try_into().unwrap();
+    exchange.answer(&reading, SECOND);
+    assert_eq!(exchange.only(), asking);
+    exchange.answer(&asking, SECOND);
+    assert_eq!(exchange.only().procedure, NfsProcedure::READ);
+}
+
 #[test]
 fn a_read_of_a_file_that_recovers_waits() {
     let mut exchange = Exchange::new(1, "", 4, |_| {});

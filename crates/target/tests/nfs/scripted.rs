@@ -56,6 +56,8 @@ pub(crate) enum Act {
     Truncated,
     /// READDIR: so many entries, the first with this number in its name and this cookie; no end.
     List { entries: u64, name: u64, cookie: u64 },
+    /// READDIR: nothing more.
+    ListEnd,
 }
 
 /// A request that was seen.
@@ -324,13 +326,21 @@ fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<
         Arguments::Nfs(NfsArguments::FSINFO(_)) => {
             Results::Nfs(NfsResults::FSINFO(Res3::Ok(info())))
         }
+        Arguments::Nfs(NfsArguments::READDIR(_)) if fail.is_some() => {
+            let failed = READ3resfail { obj_attributes: None };
+            Results::Nfs(NfsResults::READDIR(Res3::Fail(fail.unwrap(), failed)))
+        }
         Arguments::Nfs(NfsArguments::READDIR(_)) => {
-            let Act::List { entries, name, cookie } = act else { panic!("{act:?} of READDIR") };
+            let (entries, name, cookie) = match act {
+                Act::List { entries, name, cookie } => (entries, name, cookie),
+                Act::ListEnd => (0, 0, 0),
+                other => panic!("{other:?} of READDIR"),
+            };
             names = (name..name + entries).map(|number| format!("n{number}")).collect();
             let names = names.iter().map(|name| filename3(name.as_bytes()));
             let numbered = names.zip(cookie..);
             let entries = numbered.map(|(name, cookie)| entry3 { fileid: 7, name, cookie });
-            let reply = dirlist3 { entries: entries.collect(), eof: false };
+            let reply = dirlist3 { entries: entries.collect(), eof: act == Act::ListEnd };
             let ok = READDIR3resok { dir_attributes: None, cookieverf: [0; 8], reply };
             Results::Nfs(NfsResults::READDIR(Res3::Ok(ok)))
         }
