@@ -79,9 +79,9 @@ pub(crate) fn listen() -> Result<Interrupt, Failure> {
     Ok(interrupt)
 }
 
-/// The same from before a server is first called, where one of `planned` has a server, which may not
-/// answer. A directory of this host is surveyed quickly, and until it is claimed Ctrl-C simply ends
-/// the program.
+/// The same from before a server is first called, where one of `planned` has a server, which may
+/// not answer. A directory of this host is surveyed quickly, and until it is claimed Ctrl-C simply
+/// ends the program.
 pub(crate) fn listen_for_servers(planned: &[Planned]) -> Result<Option<Interrupt>, Failure> {
     let has_server = |planned: &Planned| match planned.plan.target {
         TargetSpec::Emulated { .. } | TargetSpec::Nfs { .. } => true,

@@ -225,7 +225,7 @@ impl<'a> Batch<'a> {
         match self.lost(written)?.first() {
             None => Ok(written),
             Some(file) => {
-                let why = "the write verifier changed again and again (RFC 1813, section 3.3.7): the \
+                let why = "the write verifier changed each time (RFC 1813, section 3.3.7): the \
                            server was started anew again and again, and lost what was written";
                 Err(failure("write", &file.path, written, io::Error::other(why)))
             }

@@ -1,8 +1,8 @@
 //! CallWait for a server outside of a measurement: when the user is told what is awaited, and how
 //! the user ends it.
 //!
-//! All blocking connections to an export share one [`WaitMonitor`]: a server that answers any of them
-//! is not silent. Not for: the measured operations, whose connections report their state in
+//! All blocking connections to an export share one [`WaitMonitor`]: a server that answers any of
+//! them is not silent. Not for: the measured operations, whose connections report their state in
 //! `ConnectionCounters`.
 
 use std::fmt;
