@@ -1,4 +1,4 @@
-//! CallWait for a server outside of a measurement: when the user is told what is awaited, and how
+//! Waiting for a server outside of a measurement: when the user is told what is awaited, and how
 //! the user ends it.
 //!
 //! All blocking connections to an export share one [`WaitMonitor`]: a server that answers any of
