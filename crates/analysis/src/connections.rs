@@ -53,6 +53,13 @@ pub struct ConnectionSummary {
     pub replays: u64,
     /// Calls sent again because the server asked for it, over the whole run.
     pub retries: u64,
+    /// Bytes written again because the server restarted or lost its cache, over the whole run.
+    pub rewritten_bytes: u64,
+    /// Changes of the write verifier that this connection was the first of its worker to show, over
+    /// the whole run.
+    pub verifier_changes: u64,
+    /// Time without a connection, over the whole run, in nanoseconds.
+    pub down_ns: u64,
 }
 
 /// How much the connections of a stream differ.
@@ -144,6 +151,9 @@ fn summary(
         reconnects: sum(&whole, |part| part.reconnects),
         replays: sum(&whole, |part| part.replays),
         retries: sum(&whole, |part| part.retries),
+        rewritten_bytes: sum(&whole, |part| part.rewritten_bytes),
+        verifier_changes: sum(&whole, |part| part.verifier_changes),
+        down_ns: sum(&whole, |part| part.down_ns),
     }
 }
 
@@ -163,6 +173,7 @@ pub(crate) fn warnings(connections: &[ConnectionSummary]) -> Vec<Warning> {
             replays: lost.map(|connection| connection.replays).sum(),
         });
     }
+    warnings.extend(restarts(connections));
     let mut streams: Vec<&str> = connections.iter().map(|c| c.stream.as_str()).collect();
     streams.dedup();
     let spread_of = |stream: &str| {
@@ -180,6 +191,15 @@ pub(crate) fn warnings(connections: &[ConnectionSummary]) -> Vec<Warning> {
         spread: spread.relative(),
     }));
     warnings
+}
+
+/// Restarts of the server. Each worker sees them by itself, so that they are not added up.
+fn restarts(connections: &[ConnectionSummary]) -> Option<Warning> {
+    let workers = connections.chunk_by(|a, b| (&a.stream, a.lane) == (&b.stream, b.lane));
+    let seen = workers.map(|own| own.iter().map(|one| one.verifier_changes).sum::<u64>());
+    let times = seen.max().filter(|times| *times > 0)?;
+    let rewritten_bytes = connections.iter().map(|one| one.rewritten_bytes).sum();
+    Some(Warning::ServerRestarted { times, rewritten_bytes })
 }
 
 #[cfg(test)]

@@ -54,6 +54,24 @@ fn a_connection_made_again_is_told_even_outside_of_the_window() {
 }
 
 #[test]
+fn a_restart_of_the_server_is_reported_once_with_what_all_workers_wrote_again() {
+    let mut record = over_connections(&[1000, 1000, 1000]);
+    let [first, second, third] = &mut record.intervals[2].connections[..] else { panic!() };
+    // Two connections of one worker, one of another: both workers saw the second change too.
+    third.lane = 1;
+    (first.verifier_changes, first.rewritten_bytes) = (1, 8192);
+    (second.verifier_changes, second.rewritten_bytes) = (1, 4096);
+    (third.verifier_changes, third.rewritten_bytes) = (1, 100);
+    let findings = analyze(&experiment(vec![record]));
+    let warning = findings.warnings.iter().find(|group| group.code == "server_restarted").unwrap();
+    let expected = Warning::ServerRestarted { times: 2, rewritten_bytes: 12_388 };
+    assert_eq!(warning.sightings[0].warning, expected);
+
+    let findings = analyze(&experiment(vec![over_connections(&[1000, 1000])]));
+    assert!(findings.warnings.iter().all(|group| group.code != "server_restarted"));
+}
+
+#[test]
 fn a_record_without_connections_says_nothing_of_them() {
     let record = done(run("v", vec![stream("data", 1)], 0, 5), vec![reads(100, 8192, 10); 5]);
     let findings = analyze(&experiment(vec![record]));

@@ -14,6 +14,7 @@ use metrics::wire::WireInterval;
 use report::rows::load_point_name;
 use runner::event::Event;
 use serde::Serialize;
+use workload::connection::down_reason;
 use workload::op::OpKind;
 use workload::outcome::ErrorKind;
 use workload::plan::Run;
@@ -217,6 +218,11 @@ pub(crate) struct ConnectionLine {
     reconnects: u64,
     replays: u64,
     retries: u64,
+    rewritten_bytes: u64,
+    verifier_changes: u64,
+    down_ns: u64,
+    /// Why there was no connection at the interval's end; null with one.
+    down_reason: Option<String>,
     rtt_ns: Option<u64>,
     retransmits: Option<u64>,
 }
@@ -284,6 +290,10 @@ fn connection_line(connection: &ConnectionInterval) -> ConnectionLine {
         reconnects: connection.reconnects,
         replays: connection.replays,
         retries: connection.retries,
+        rewritten_bytes: connection.rewritten_bytes,
+        verifier_changes: connection.verifier_changes,
+        down_ns: connection.down_ns,
+        down_reason: (connection.down_errno != 0).then(|| down_reason(connection.down_errno)),
         rtt_ns: connection.tcp.map(|tcp| tcp.rtt_ns),
         retransmits: connection.tcp.map(|tcp| tcp.retransmits),
     }

@@ -26,6 +26,8 @@ pub(crate) struct Failure {
     pub(crate) error: Option<anyhow::Error>,
     /// Where a target was refused: the parts of it, for other programs.
     pub(crate) refused: Option<Box<Refused>>,
+    /// The user ended it while a server did not answer.
+    pub(crate) is_interrupted: bool,
 }
 
 /// A refusal in its parts.
@@ -47,22 +49,37 @@ pub(crate) type Outcome = Result<Exit, Failure>;
 impl Failure {
     /// The user must change something.
     pub(crate) fn input(error: impl Into<anyhow::Error>) -> Failure {
-        Failure { exit: Exit::BadInput, error: Some(error.into()), refused: None }
+        Failure {
+            exit: Exit::BadInput,
+            error: Some(error.into()),
+            refused: None,
+            is_interrupted: false,
+        }
     }
 
     /// The target or the store failed.
     pub(crate) fn target(error: impl Into<anyhow::Error>) -> Failure {
-        Failure { exit: Exit::TargetFailed, error: Some(error.into()), refused: None }
+        Failure {
+            exit: Exit::TargetFailed,
+            error: Some(error.into()),
+            refused: None,
+            is_interrupted: false,
+        }
     }
 
     /// A mistake of ours.
     pub(crate) fn bug(error: impl Into<anyhow::Error>) -> Failure {
-        Failure { exit: Exit::OwnBug, error: Some(error.into()), refused: None }
+        Failure {
+            exit: Exit::OwnBug,
+            error: Some(error.into()),
+            refused: None,
+            is_interrupted: false,
+        }
     }
 
     /// The mistakes have been shown already.
     pub(crate) fn said(exit: Exit) -> Failure {
-        Failure { exit, error: None, refused: None }
+        Failure { exit, error: None, refused: None, is_interrupted: false }
     }
 
     /// Whether the reader of our output went away, which is no failure: `fourcorners list | head

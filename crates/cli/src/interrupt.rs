@@ -11,8 +11,10 @@ use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use target::threads::ThreadError;
+use workload::plan::TargetSpec;
 
 use crate::exit::Failure;
+use crate::experiment::Planned;
 use crate::terminal;
 
 /// The wish to stop, and what it would interrupt: as a listener it follows the plan, so that what
@@ -84,6 +86,17 @@ pub(crate) fn listen() -> Result<Interrupt, Failure> {
         .context("listen for Ctrl-C")
         .map_err(Failure::target)?;
     Ok(interrupt)
+}
+
+/// The same from before a server is first called, where one of `planned` has a server, which may
+/// not answer. A directory of this host is surveyed quickly, and until it is claimed Ctrl-C simply
+/// ends the program.
+pub(crate) fn listen_for_servers(planned: &[Planned]) -> Result<Option<Interrupt>, Failure> {
+    let has_server = |planned: &Planned| match planned.plan.target {
+        TargetSpec::Emulated { .. } | TargetSpec::Nfs { .. } => true,
+        TargetSpec::Directory { .. } | TargetSpec::Null => false,
+    };
+    planned.iter().any(has_server).then(listen).transpose()
 }
 
 const fn first_words(moment: u8) -> &'static str {

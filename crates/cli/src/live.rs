@@ -16,6 +16,7 @@ use runner::event::{Event, Listener, ListenerError, Phase};
 use units::{Bytes, BytesPerSec, Nanos, print_duration};
 use workload::plan::{Plan, Run, Step};
 
+use crate::connection_state::ConnectionState;
 use crate::terminal::{Terminal, wrapped};
 
 /// Shows events on stderr.
@@ -34,6 +35,7 @@ pub(crate) struct Live {
     run: Option<Box<Run>>,
     phase: Phase,
     fill: Option<Fill>,
+    connections: ConnectionState,
 }
 
 /// The fill of one file set, to tell how long it will still take.
@@ -74,6 +76,7 @@ impl Live {
             run: None,
             phase: Phase::Prepare,
             fill: None,
+            connections: ConnectionState::default(),
         }
     }
 
@@ -98,13 +101,14 @@ impl Live {
         let Some(run) = &self.run else { return };
         let done_ns = self.finished_ns + in_run_ns.min(run.phases.total_ns());
         let left = Duration::from_nanos(self.plan_ns.saturating_sub(done_ns));
+        let doing = self.connections.status();
         self.show_position(
             done_ns,
             format!(
                 "run {} of {at_most}{}, {}, {at_most}{} left",
                 self.runs_started,
                 self.runs_total,
-                phase_words(self.phase),
+                doing.as_deref().unwrap_or(phase_words(self.phase)),
                 whole_seconds(left),
                 at_most = self.at_most,
             ),
@@ -142,19 +146,33 @@ impl Live {
         self.line(&text);
         self.line(HEADING);
         self.run = Some(Box::new(run.clone()));
+        self.connections = ConnectionState::default();
         self.phase = Phase::WarmUp;
         self.show_run_position(0);
     }
 
-    fn interval(&self, interval: &Interval) {
+    fn interval(&mut self, interval: &Interval) {
+        let changed = self.connections.observe(interval);
+        let is_down = self.connections.status().is_some();
+        // What was done in the interval came after a connection was made again, and before one was
+        // lost.
+        if let Some(changed) = changed.as_ref().filter(|_| !is_down) {
+            self.line(changed);
+        }
         let Some(run) = &self.run else { return };
         let points = points_of(run, interval);
-        // The rest of an interval in which operations come back is kept, but not worth a line.
-        let is_whole = interval.end_ns - interval.start_ns >= run.phases.interval_ns;
-        let shown = points.iter().enumerate().filter(|_| is_whole);
+        // The rest of an interval in which operations come back is kept, but not worth a line; nor
+        // are the zeros of an outage that has been reported.
+        let is_idle = points.iter().all(|point| point.achieved_rate == 0.0 && point.failed == 0);
+        let is_shown =
+            interval.end_ns - interval.start_ns >= run.phases.interval_ns && !(is_idle && is_down);
+        let shown = points.iter().enumerate().filter(|_| is_shown);
         for (index, point) in shown {
             let time = time_words(point.end_ns, run.phases.interval_ns);
             self.line(&stream_line(&time, &run.streams[index].name, point, index == 0));
+        }
+        if let Some(changed) = changed.filter(|_| is_down) {
+            self.line(&changed);
         }
         self.show_run_position(interval.end_ns);
     }
@@ -247,13 +265,30 @@ impl Listener for Live {
     }
 }
 
-/// Without progress: what was decided for the user is still said, once.
-pub(crate) struct Decisions(pub(crate) Terminal);
+/// Without progress: what was decided for the user is still said, once, and so are connections that
+/// are lost and made again.
+pub(crate) struct Decisions {
+    terminal: Terminal,
+    connections: ConnectionState,
+}
+
+impl Decisions {
+    pub(crate) fn new(terminal: &Terminal) -> Decisions {
+        Decisions { terminal: *terminal, connections: ConnectionState::default() }
+    }
+}
 
 impl Listener for Decisions {
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
-        if let Event::EngineChosen(used) = event {
-            self.0.note(&engine_words(used));
+        match event {
+            Event::EngineChosen(used) => self.terminal.note(&engine_words(used)),
+            Event::RunStarted { .. } => self.connections = ConnectionState::default(),
+            Event::Interval { interval, .. } => {
+                if let Some(changed) = self.connections.observe(interval) {
+                    self.terminal.note(&changed);
+                }
+            }
+            _ => {}
         }
         Ok(())
     }

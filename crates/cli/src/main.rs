@@ -10,6 +10,7 @@ mod check_show;
 mod command_line;
 mod commands;
 mod compare_args;
+mod connection_state;
 mod diagnostics;
 mod emulated;
 mod environment;
@@ -43,6 +44,7 @@ mod size_args;
 mod terminal;
 mod tune_args;
 mod volume_args;
+mod waits;
 mod wire;
 
 use std::process::ExitCode;

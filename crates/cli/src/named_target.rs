@@ -9,6 +9,7 @@ use workload::plan::{Run, TargetSpec};
 
 use crate::emulated;
 use crate::exit::Failure;
+use crate::waits;
 
 /// What every export begins with.
 const NFS: &str = "nfs://";
@@ -58,7 +59,7 @@ pub(crate) fn spec(named: Option<&str>, options: &[String]) -> Result<TargetSpec
 pub(crate) fn place(named: &str, options: &[String]) -> Result<Place, Failure> {
     match spec(Some(named), options)? {
         TargetSpec::Directory { path } => Ok(Place::Directory(PathBuf::from(path))),
-        TargetSpec::Nfs { url, .. } => Ok(Place::Nfs(parsed(&url)?)),
+        TargetSpec::Nfs { url, .. } => Ok(waits::export(parsed(&url)?, None)),
         TargetSpec::Null | TargetSpec::Emulated { .. } => {
             Err(Failure::input(anyhow!("clean `{named}`: nothing was ever written there")))
         }

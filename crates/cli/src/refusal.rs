@@ -25,7 +25,8 @@ pub(crate) fn failure(refusal: Refusal) -> Failure {
         exit_code: Exit::BadInput as u8,
     };
     let error = anyhow!("{refusal}{remedy}");
-    Failure { refused: Some(Box::new(refused)), ..Failure::input(error) }
+    let is_interrupted = refusal.is_interrupted();
+    Failure { refused: Some(Box::new(refused)), is_interrupted, ..Failure::input(error) }
 }
 
 /// A fill that ended early. Where the storage is full: with the command that frees what the files

@@ -48,7 +48,7 @@ pub(crate) struct ExperimentArguments {
     /// policy=round-robin, per-file or least-outstanding: how operations are dealt out to
     /// connections. addr=A,B: addresses over which connections are spread. uid=, gid=, gids=: who
     /// calls. privileged=true: from ports below 1024. timeo=60s: how long a silent connection is
-    /// waited for.
+    /// waited for. connect_timeout=10s: how long one may take to be made.
     #[arg(short, long = "option", value_name = "KEY=VALUE", help_heading = None)]
     pub(crate) option: Vec<String>,
 

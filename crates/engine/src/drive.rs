@@ -140,7 +140,11 @@ pub fn drive<S: Schedule, D: DataPath, H: Handover, T: Target>(
         worker.complete(now_ns, &mut done, target);
 
         if stop.is_requested() {
-            if stop.is_now() {
+            if target.is_unresponsive() {
+                // Nothing would come back to finish the interval with.
+                worker.end_at(now_ns);
+                give_up_ns = now_ns;
+            } else if stop.is_now() {
                 worker.end_at(now_ns);
                 give_up_ns = give_up_ns.min(now_ns + STOP_NOW_GRACE_NS);
             } else if let Some(end_ns) = stop.end_ns() {

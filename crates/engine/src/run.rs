@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use metrics::interval::Interval;
@@ -109,6 +109,12 @@ pub struct RunEnd {
     pub mismatches: Vec<String>,
 }
 
+impl RunEnd {
+    const fn new(outcome: Outcome) -> RunEnd {
+        RunEnd { outcome, details: Vec::new(), mismatches: Vec::new() }
+    }
+}
+
 /// Runs an assignment to its end. `host` is read at each interval's edge; without it intervals do
 /// not have the state of the host. `on_interval` gets every interval as soon as it is complete, and
 /// may end the run with a reason.
@@ -125,19 +131,19 @@ pub fn run(
     let jobs = jobs(request)?;
     let files = Identities::of(request)?;
     let (crew, ends) = Crew::launch(jobs, stop)?;
-    let tids = crew.await_ready().inspect_err(|_| crew.start_line.announce(None))?;
+    let ready = crew.await_ready(stop).inspect_err(|_| crew.start_line.announce(None))?;
+    let Some(tids) = ready else {
+        crew.start_line.announce(None);
+        return Ok(RunEnd::new(Outcome::Interrupted));
+    };
     let mut collector = Collector::new(ends, run.streams.len(), run.phases.interval_ns, host);
     collector.start(&tids);
     let start = Instant::now() + LEAD;
     let clock = MonotonicClock::starting_at(start);
     crew.start_line.announce(Some(start));
 
-    let mut watch = Watch {
-        running: crew.members.len(),
-        crew,
-        end: RunEnd { outcome: Outcome::Done, details: Vec::new(), mismatches: Vec::new() },
-        died: None,
-    };
+    let mut watch =
+        Watch { running: crew.members.len(), crew, end: RunEnd::new(Outcome::Done), died: None };
     loop {
         nap(&collector, &clock);
         collector.poll(clock.now_ns());
@@ -243,11 +249,25 @@ impl Crew {
         Ok((crew, ends))
     }
 
-    /// Waits until every thread has opened its target; their thread numbers, in order.
-    fn await_ready(&self) -> Result<Vec<i32>, EngineError> {
+    /// Waits until every thread has opened its target; their thread numbers, in order. `None`: the
+    /// run was to end before that.
+    fn await_ready(&self, stop: &Stop) -> Result<Option<Vec<i32>>, EngineError> {
         let mut tids = vec![0; self.members.len()];
-        for _ in 0..self.members.len() {
-            match self.messages.recv_timeout(READY_WITHIN) {
+        let mut left = self.members.len();
+        let mut until = Instant::now() + READY_WITHIN;
+        while left > 0 {
+            let message = match self.messages.recv_timeout(NAP_MAX) {
+                Err(RecvTimeoutError::Timeout) if Instant::now() < until => {
+                    if stop.is_requested() {
+                        return Ok(None);
+                    }
+                    continue;
+                }
+                message => message,
+            };
+            left -= 1;
+            until = Instant::now() + READY_WITHIN;
+            match message {
                 Ok(Message::Ready(number, tid)) => tids[number] = tid,
                 Ok(Message::Ended(number, Err(source))) => return Err(self.failed(number, source)),
                 Ok(Message::Ended(number, Ok(_)) | Message::Died(number)) => {
@@ -256,7 +276,7 @@ impl Crew {
                 Err(_) => return Err(EngineError::NotReady),
             }
         }
-        Ok(tids)
+        Ok(Some(tids))
     }
 
     /// The threads that sit in a call for longer than they may.
@@ -336,7 +356,7 @@ impl Watch {
             stop.now();
         }
         let told = |line: &String| format!("{member}: {line}");
-        self.end.details.extend(ended.not_returned.iter().map(told));
+        self.end.details.extend(ended.faults.iter().chain(&ended.not_returned).map(told));
         self.end.mismatches.extend(ended.mismatches.iter().map(told));
     }
 

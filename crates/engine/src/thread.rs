@@ -13,6 +13,7 @@ use target::psync::Psync;
 use target::ring::RingFiles;
 use target::{Target, TargetError};
 use workload::arrival::Arrival;
+use workload::connection::down_reason;
 use workload::data::TileMaker;
 use workload::op::{Op, OpStream};
 use workload::plan::{EngineChoice, FileSet, Stream};
@@ -65,6 +66,8 @@ pub(crate) struct Ended {
     /// They are older than their deadline; otherwise the run was stopped before.
     pub(crate) is_overdue: bool,
     pub(crate) mismatches: Vec<String>,
+    /// Answers that broke the storage's protocol, and connections that were missing at the end.
+    pub(crate) faults: Vec<String>,
 }
 
 /// The common start, announced once everybody is ready.
@@ -158,6 +161,26 @@ impl Job {
             Some(_) => Open::shared(instants, self.counts_due),
         }
     }
+}
+
+/// Answers that broke the protocol, and connections that are missing.
+fn faults(target: &mut impl Target, set: &FileSet) -> Vec<String> {
+    let faults = target.faults().into_iter();
+    let mut all: Vec<String> = faults
+        .map(|fault| format!("{}: {}", set.file_name(fault.file), fault.description))
+        .collect();
+    let mut missing: Vec<String> = target
+        .connections()
+        .iter()
+        .filter(|connection| connection.down_errno != 0)
+        .map(|connection| {
+            let reason = down_reason(connection.down_errno);
+            format!("no connection to {}: {reason}", connection.remote)
+        })
+        .collect();
+    missing.dedup();
+    all.extend(missing);
+    all
 }
 
 fn told(slots: &[Slot], set: &FileSet, now_ns: u64) -> Vec<String> {
@@ -302,8 +325,12 @@ impl Thread {
         mut target: T,
         set: &FileSet,
     ) -> Result<(Ended, D), TargetError> {
-        let mut ended =
-            Ended { not_returned: Vec::new(), is_overdue: false, mismatches: Vec::new() };
+        let mut ended = Ended {
+            not_returned: Vec::new(),
+            is_overdue: false,
+            mismatches: Vec::new(),
+            faults: Vec::new(),
+        };
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
         drop(self.sender.send(Message::Ready(self.number, tid)));
         let Some(start) = self.start_line.wait() else {
@@ -320,6 +347,7 @@ impl Thread {
         // Before the worker and its end of the handover go: the collector cannot ask a thread that
         // is gone.
         self.pulse.ended(ThreadTimes::own());
+        ended.faults = faults(&mut target, set);
         match end? {
             DriveEnd::Drained => {}
             DriveEnd::Overdue(slots) => {

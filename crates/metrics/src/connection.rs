@@ -34,6 +34,14 @@ pub struct ConnectionInterval {
     pub replays: u64,
     /// Calls sent again because the server asked for it.
     pub retries: u64,
+    /// Bytes written again because the server restarted or lost its cache; among those of `kinds`.
+    pub rewritten_bytes: u64,
+    /// Changes of the write verifier that a reply on this connection was the first to show.
+    pub verifier_changes: u64,
+    /// Time without a connection, in nanoseconds.
+    pub down_ns: u64,
+    /// Why there was no connection at the interval's end, as a Linux error number; 0 with one.
+    pub down_errno: i32,
     /// The round-trip times at the interval's end, and the segments sent again in it.
     pub tcp: Option<TcpState>,
 }
@@ -73,6 +81,10 @@ impl ConnectionInterval {
             reconnects: after.reconnects.saturating_sub(start.reconnects),
             replays: after.replays.saturating_sub(start.replays),
             retries: after.retries.saturating_sub(start.retries),
+            rewritten_bytes: after.rewritten_bytes.saturating_sub(start.rewritten_bytes),
+            verifier_changes: after.verifier_changes.saturating_sub(start.verifier_changes),
+            down_ns: after.down_time_ns.saturating_sub(start.down_time_ns),
+            down_errno: after.down_errno,
             tcp: after.tcp.map(|tcp| TcpState {
                 retransmits: tcp.retransmits.saturating_sub(retransmits),
                 ..tcp
@@ -116,6 +128,10 @@ mod tests {
             reconnects: scale,
             replays: 2 * scale,
             retries: 3 * scale,
+            rewritten_bytes: 5 * scale,
+            verifier_changes: 6 * scale,
+            down_time_ns: 7 * scale,
+            down_errno: 100 + scale as i32,
             tcp: Some(TcpState { rtt_ns: scale, rtt_deviation_ns: 7, retransmits: 4 * scale }),
         }
     }
@@ -133,6 +149,10 @@ mod tests {
             reconnects: 3,
             replays: 6,
             retries: 9,
+            rewritten_bytes: 15,
+            verifier_changes: 18,
+            down_ns: 21,
+            down_errno: 105,
             tcp: Some(TcpState { rtt_ns: 5, rtt_deviation_ns: 7, retransmits: 12 }),
             ..ConnectionInterval::default()
         };

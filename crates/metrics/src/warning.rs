@@ -172,6 +172,13 @@ pub enum Warning {
         /// Calls that were sent again.
         replays: u64,
     },
+    /// The write verifier of an export changed in the run: the server restarted or lost its cache.
+    ServerRestarted {
+        /// How often, as the worker that saw most of it counted.
+        times: u64,
+        /// Bytes that had to be written again.
+        rewritten_bytes: u64,
+    },
     /// Fewer bytes went over the wire than operations moved: a cache of this host answered.
     ServedFromCache {
         /// Bytes that were read; else those that were written.

@@ -17,7 +17,7 @@ use crate::arguments::stable_how;
 use crate::procedure::{NfsProcedure, Procedure};
 use crate::record::{MARK_BYTES, RecordReader, RecordTooLong, begin_record, end_record};
 use crate::request::{Arguments, Results};
-use crate::results::{READ3res, WRITE3res};
+use crate::results::{COMMIT3res, READ3res, WRITE3res};
 use crate::rpc::{Credential, ReplyHeader, ReplyStatus, encode_call_head};
 use crate::template::{ReadTemplate, WriteTemplate};
 use crate::xdr::{Reader, Writer, Xdr, XdrError, decode_whole};
@@ -111,6 +111,14 @@ impl<'a> Completion<'a> {
     /// There are none.
     pub fn write(&self) -> Result<WRITE3res, ReplyError> {
         self.typed(NfsProcedure::WRITE)
+    }
+
+    /// The results of a COMMIT.
+    ///
+    /// # Errors
+    /// There are none.
+    pub fn commit(&self) -> Result<COMMIT3res, ReplyError> {
+        self.typed(NfsProcedure::COMMIT)
     }
 
     fn accepted(&self) -> Result<(), ReplyError> {

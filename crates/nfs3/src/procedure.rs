@@ -95,6 +95,16 @@ impl Procedure {
         }
     }
 
+    /// The name in the RFC, without prefix: `READ`, `MNT`, `GETPORT`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Procedure::Nfs(procedure) => procedure.name(),
+            Procedure::Mount(procedure) => procedure.name(),
+            Procedure::Portmap(procedure) => procedure.name(),
+        }
+    }
+
     /// Whether doing it twice is as good as once. What is not is replayed under its xid after a
     /// reconnect, and the server keeps its reply to give it again.
     //= https://www.rfc-editor.org/rfc/rfc1813#section-4.5
@@ -126,6 +136,13 @@ impl Procedure {
 mod tests {
     use super::*;
     use crate::xdr::decode_whole;
+
+    #[test]
+    fn procedures_have_the_names_of_the_rfcs() {
+        assert_eq!(Procedure::Nfs(NfsProcedure::READDIRPLUS).name(), "READDIRPLUS");
+        assert_eq!(Procedure::Mount(MountProcedure::EXPORT).name(), "EXPORT");
+        assert_eq!(Procedure::Portmap(PortmapProcedure::GETPORT).name(), "GETPORT");
+    }
 
     #[test]
     fn what_changes_names_or_attributes_may_not_be_done_twice() {

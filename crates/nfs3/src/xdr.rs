@@ -371,6 +371,16 @@ macro_rules! xdr_enum {
             $($(#[$variant_meta])* $variant = $value,)*
         }
 
+        impl $name {
+            /// The name in the RFC.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($name::$variant => stringify!($variant),)*
+                }
+            }
+        }
+
         impl $crate::xdr::Xdr<'_> for $name {
             fn decode(
                 reader: &mut $crate::xdr::Reader<'_>,

@@ -58,7 +58,7 @@ pub(crate) fn most_loaded(findings: &Findings) -> Option<&LoadPoint> {
     findings.load_points.iter().filter(several).max_by(|a, b| rate(a).total_cmp(&rate(b)))
 }
 
-const CSV_COLUMNS: [&str; 23] = [
+const CSV_COLUMNS: [&str; 26] = [
     "experiment_id",
     "load_point",
     "variant",
@@ -82,6 +82,9 @@ const CSV_COLUMNS: [&str; 23] = [
     "reconnects",
     "replays",
     "retries",
+    "rewritten_bytes",
+    "verifier_changes",
+    "down_ns",
 ];
 
 /// Writes the connections as CSV, a line for each connection of each run.
@@ -124,6 +127,9 @@ pub fn write_csv(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
                     connection.reconnects.to_string(),
                     connection.replays.to_string(),
                     connection.retries.to_string(),
+                    connection.rewritten_bytes.to_string(),
+                    connection.verifier_changes.to_string(),
+                    connection.down_ns.to_string(),
                 ];
                 writeln!(out, "{}", line.join(","))?;
             }

@@ -137,7 +137,9 @@ pub(crate) fn make_ready(
 ) -> Result<ControlFlow<Outcome>, ConductError> {
     match prepare(directory, stop, announcer) {
         Ok(()) => Ok(ControlFlow::Continue(())),
-        Err(PrepareError::Fill(FillError::Stopped)) => Ok(ControlFlow::Break(Outcome::Interrupted)),
+        Err(error) if error.is_interrupted() && stop.is_requested() => {
+            Ok(ControlFlow::Break(Outcome::Interrupted))
+        }
         Err(PrepareError::Fill(FillError::Refused(refusal)) | PrepareError::Refused(refusal)) => {
             Err(ConductError::Refused(refusal))
         }
@@ -208,7 +210,14 @@ impl Conductor<'_, '_, '_> {
     }
 
     fn do_runs(&mut self, plan: &Plan) -> Result<Outcome, ConductError> {
-        let used = self.choose_engine(plan)?;
+        let used = match self.choose_engine(plan) {
+            Err(ConductError::Refused(refusal))
+                if refusal.is_interrupted() && self.stop.is_requested() =>
+            {
+                return Ok(Outcome::Interrupted);
+            }
+            used => used?,
+        };
         let generator = Generator::of(plan, used.engine, self.host.processors);
         self.announcer.tell(&Event::EngineChosen(used));
         let mut failures = Failures::default();
@@ -278,7 +287,8 @@ impl Conductor<'_, '_, '_> {
         (self.host.steal_since_last)();
         (self.host.wire_since_last)();
 
-        let mut progress = Progress::begin(run, keep, self.announcer);
+        let is_export = self.is_export();
+        let mut progress = Progress::begin(run, is_export, keep, self.announcer);
         // Ending this run must not end the plan.
         let stop = Arc::new(Stop::below(Arc::clone(self.stop)));
         let wire_since_last = &mut self.host.wire_since_last;
@@ -332,7 +342,10 @@ impl Conductor<'_, '_, '_> {
         if end.outcome == Outcome::Done
             && let Err(refusal) = directory.refuse_changed()
         {
-            end.outcome = Outcome::Failed { reason: refusal.to_string() };
+            end.outcome = match refusal.is_interrupted() && self.stop.is_requested() {
+                true => Outcome::Interrupted,
+                false => Outcome::Failed { reason: refusal.to_string() },
+            };
         }
         end
     }
@@ -401,11 +414,16 @@ struct Progress<'p, 'a> {
 }
 
 impl<'p, 'a> Progress<'p, 'a> {
-    fn begin(run: &Run, keep: bool, announcer: &'p mut Announcer<'a>) -> Progress<'p, 'a> {
+    fn begin(
+        run: &Run,
+        is_export: bool,
+        keep: bool,
+        announcer: &'p mut Announcer<'a>,
+    ) -> Progress<'p, 'a> {
         let mut progress = Progress {
             run_index: run.index,
             window: run.phases.window(),
-            tolerance: Tolerance::new(run.tolerated_errors),
+            tolerance: Tolerance::new(run.tolerated_errors, is_export),
             told: Told::default(),
             too_many_failed: None,
             intervals: keep.then(Vec::new),

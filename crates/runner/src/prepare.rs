@@ -31,6 +31,19 @@ pub enum PrepareError {
     Fill(#[from] FillError),
 }
 
+impl PrepareError {
+    /// Whether the user ended it.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        match self {
+            PrepareError::Fill(FillError::Stopped) => true,
+            PrepareError::Refused(refusal) | PrepareError::Fill(FillError::Refused(refusal)) => {
+                refusal.is_interrupted()
+            }
+            PrepareError::Fill(_) => false,
+        }
+    }
+}
+
 /// Makes all files of the plan ready, in `directory`.
 ///
 /// # Errors

@@ -8,14 +8,16 @@ use workload::outcome::ErrorKind;
 #[derive(Clone, Debug)]
 pub struct Tolerance {
     tolerated: u64,
+    /// Operations go to a server through our own client, of which this host's kernel knows nothing.
+    is_export: bool,
     /// `failed[OpKind][ErrorKind]`.
     failed: [[u64; ErrorKind::COUNT]; OpKind::COUNT],
 }
 
 impl Tolerance {
-    /// None failed; `tolerated` may.
-    pub const fn new(tolerated: u64) -> Tolerance {
-        Tolerance { tolerated, failed: [[0; ErrorKind::COUNT]; OpKind::COUNT] }
+    /// None failed; `tolerated` may, of those of an export through our own client or of others.
+    pub const fn new(tolerated: u64, is_export: bool) -> Tolerance {
+        Tolerance { tolerated, is_export, failed: [[0; ErrorKind::COUNT]; OpKind::COUNT] }
     }
 
     /// Counts an interval's failures of all streams. Answers with the reason to end the run once
@@ -52,7 +54,8 @@ impl Tolerance {
             .map(|(count, op, error)| format!("{count} {} ({})", op.name(), meaning(*error)))
             .collect();
         let operations = if failed == 1 { "operation" } else { "operations" };
-        let remedy = kinds.first().map_or("", |(_, _, error)| remedy(*error));
+        let remedy_of = if self.is_export { export_remedy } else { remedy };
+        let remedy = kinds.first().map_or("", |(_, _, error)| remedy_of(*error));
         format!(
             "{failed} {operations} failed, {} tolerated: {}; {remedy}",
             self.tolerated,
@@ -75,6 +78,7 @@ const fn meaning(error: ErrorKind) -> &'static str {
         ErrorKind::Invalid => "refused as invalid, EINVAL",
         ErrorKind::Other => "another error",
         ErrorKind::LeftBehind => "not returned when the run was stopped",
+        ErrorKind::Protocol => "the server broke the protocol, EPROTO",
     }
 }
 
@@ -103,7 +107,30 @@ const fn remedy(error: ErrorKind) -> &'static str {
             "the file system may want other alignment for direct I/O; try `--buffered`"
         }
         ErrorKind::LeftBehind => "look at what the storage was doing then",
-        ErrorKind::Other => "look into the kernel's log (`dmesg`)",
+        ErrorKind::Other | ErrorKind::Protocol => "look into the kernel's log (`dmesg`)",
+    }
+}
+
+/// What to do about it on an export that our own client works on: the kernel of this host has no
+/// part in it, so that its log says nothing.
+const fn export_remedy(error: ErrorKind) -> &'static str {
+    match error {
+        ErrorKind::InputOutput => "check the server's log: its storage failed or it lost data",
+        ErrorKind::ReadOnly => {
+            "check the export's rules and the file's owner on the server; `uid=` and `gid=` in the \
+             URL set the caller"
+        }
+        ErrorKind::Short => {
+            "the file was truncated during the run, or the server reports its end too early (READ, \
+             RFC 1813, section 3.3.6); run again with `--refill`"
+        }
+        ErrorKind::Deadline => "check the server and the network to it",
+        ErrorKind::Invalid => "the server refuses such a transfer; try other `rsize=` and `wsize=`",
+        ErrorKind::Protocol => "report it to the server's vendor with the exchange below",
+        ErrorKind::Interrupted | ErrorKind::Other => "check the server's log",
+        ErrorKind::NoSpace | ErrorKind::Gone | ErrorKind::Corrupt | ErrorKind::LeftBehind => {
+            remedy(error)
+        }
     }
 }
 
@@ -123,7 +150,7 @@ mod tests {
 
     #[test]
     fn as_many_failures_as_are_tolerated_do_not_end_a_run() {
-        let mut tolerance = Tolerance::new(3);
+        let mut tolerance = Tolerance::new(3, false);
         let two = interval(&[(OpKind::Read, ErrorKind::InputOutput, 2)]);
         let one = interval(&[(OpKind::Write, ErrorKind::NoSpace, 1)]);
         assert_eq!(tolerance.count(&two), Ok(()));
@@ -133,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_reason_names_kinds_counts_and_a_remedy_for_the_most_frequent() {
-        let mut tolerance = Tolerance::new(0);
+        let mut tolerance = Tolerance::new(0, false);
         let failures =
             [(OpKind::Read, ErrorKind::Short, 2), (OpKind::Write, ErrorKind::NoSpace, 40)];
         assert_eq!(
@@ -147,7 +174,7 @@ mod tests {
     #[test]
     fn every_kind_of_error_has_a_meaning_and_a_remedy() {
         for error in ErrorKind::ALL {
-            let mut tolerance = Tolerance::new(0);
+            let mut tolerance = Tolerance::new(0, false);
             if error == ErrorKind::LeftBehind {
                 continue;
             }
@@ -158,8 +185,24 @@ mod tests {
     }
 
     #[test]
+    fn failures_on_an_export_are_never_blamed_on_this_hosts_kernel() {
+        for error in ErrorKind::ALL.into_iter().filter(|error| *error != ErrorKind::LeftBehind) {
+            let mut tolerance = Tolerance::new(0, true);
+            let reason = tolerance.count(&interval(&[(OpKind::Read, error, 1)])).unwrap_err();
+            assert!(!reason.contains("dmesg"), "{reason}");
+        }
+        let mut tolerance = Tolerance::new(0, true);
+        let broken = interval(&[(OpKind::Write, ErrorKind::Protocol, 1)]);
+        assert_eq!(
+            tolerance.count(&broken).unwrap_err(),
+            "1 operation failed, 0 tolerated: 1 write (the server broke the protocol, EPROTO); \
+             report it to the server's vendor with the exchange below"
+        );
+    }
+
+    #[test]
     fn what_a_stop_left_behind_is_not_a_failure_of_the_storage() {
-        let mut tolerance = Tolerance::new(0);
+        let mut tolerance = Tolerance::new(0, false);
         let left = interval(&[(OpKind::Write, ErrorKind::LeftBehind, 3)]);
         assert_eq!(tolerance.count(&left), Ok(()));
     }

@@ -197,6 +197,7 @@ impl Place {
                 time_delta: nfstime3 { seconds: 0, nseconds: 1 },
                 properties: 0,
             },
+            monitor: Arc::default(),
         }
     }
 }

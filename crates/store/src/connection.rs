@@ -11,7 +11,11 @@ use crate::codec::{Cursor, Malformed, put_u64, put_u128};
 
 /// The IPv4 addresses in IPv6 (RFC 4291, 2.5.5.2).
 const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
-/// Fewest bytes of a connection: nine numbers, two endpoints of IPv4, the mark of TCP.
+/// Flags of a connection: the state of TCP follows.
+const HAS_TCP: u8 = 1;
+/// The numbers of [`rare`] follow. Records of before have them nowhere.
+const HAS_RARE: u8 = 2;
+/// Fewest bytes of a connection: nine numbers, two endpoints of IPv4, the flags.
 const LEAST_BYTES: usize = 9 + 2 * 6 + 1;
 
 pub(crate) fn encode(connections: &[ConnectionInterval], out: &mut Vec<u8>) {
@@ -34,16 +38,27 @@ pub(crate) fn encode(connections: &[ConnectionInterval], out: &mut Vec<u8>) {
         put_u64(out, connection.reconnects);
         put_u64(out, connection.replays);
         put_u64(out, connection.retries);
-        match connection.tcp {
-            None => out.push(0),
-            Some(tcp) => {
-                out.push(1);
-                put_u64(out, tcp.rtt_ns);
-                put_u64(out, tcp.rtt_deviation_ns);
-                put_u64(out, tcp.retransmits);
-            }
+        let rare = rare(connection);
+        let has_rare = rare.iter().any(|number| *number > 0);
+        let flags = if connection.tcp.is_some() { HAS_TCP } else { 0 };
+        out.push(flags | if has_rare { HAS_RARE } else { 0 });
+        if let Some(tcp) = connection.tcp {
+            put_u64(out, tcp.rtt_ns);
+            put_u64(out, tcp.rtt_deviation_ns);
+            put_u64(out, tcp.retransmits);
+        }
+        if has_rare {
+            rare.iter().for_each(|number| put_u64(out, *number));
         }
     }
+}
+
+/// What is written only where there is any of it: rewritten bytes, changes of the write verifier,
+/// and the time without a connection with its reason.
+fn rare(connection: &ConnectionInterval) -> [u64; 4] {
+    let ConnectionInterval { rewritten_bytes, verifier_changes, down_ns, down_errno, .. } =
+        *connection;
+    [rewritten_bytes, verifier_changes, down_ns, u64::from(down_errno.cast_unsigned())]
 }
 
 fn put_endpoint(out: &mut Vec<u8>, Endpoint { address, port }: Endpoint) {
@@ -93,15 +108,23 @@ pub(crate) fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<ConnectionInterval>,
         connection.reconnects = cursor.u64()?;
         connection.replays = cursor.u64()?;
         connection.retries = cursor.u64()?;
-        connection.tcp = match cursor.u8()? {
-            0 => None,
-            1 => Some(TcpState {
+        let flags = cursor.u8()?;
+        if flags & !(HAS_TCP | HAS_RARE) != 0 {
+            return Err(Malformed("it has flags that this fourcorners does not know"));
+        }
+        if flags & HAS_TCP != 0 {
+            connection.tcp = Some(TcpState {
                 rtt_ns: cursor.u64()?,
                 rtt_deviation_ns: cursor.u64()?,
                 retransmits: cursor.u64()?,
-            }),
-            _ => return Err(Malformed("it has flags that this fourcorners does not know")),
-        };
+            });
+        }
+        if flags & HAS_RARE != 0 {
+            connection.rewritten_bytes = cursor.u64()?;
+            connection.verifier_changes = cursor.u64()?;
+            connection.down_ns = cursor.u64()?;
+            connection.down_errno = cursor.u32()?.cast_signed();
+        }
         connections.push(connection);
     }
     Ok(connections)

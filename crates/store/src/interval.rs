@@ -241,7 +241,8 @@ impl Sums {
             }
             let ConnectionInterval { reconnects, replays, retries, .. } = *connection;
             self.count([connection.outstanding_end, reconnects, replays, retries])?;
-            self.count([connection.span_ns])?;
+            let ConnectionInterval { rewritten_bytes, verifier_changes, down_ns, .. } = *connection;
+            self.count([connection.span_ns, rewritten_bytes, verifier_changes, down_ns])?;
             self.time([connection.outstanding_time_ns])?;
             let tcp = connection.tcp.unwrap_or_default();
             self.count([tcp.rtt_ns, tcp.rtt_deviation_ns, tcp.retransmits])?;

@@ -306,7 +306,8 @@ impl Portion<'_> {
         if self.sync(&mut ended) && ended.is_ok() {
             let lost = self.chunks.iter().find(|chunk| !chunk.is_written.load(Ordering::Relaxed));
             let path = &self.files[lost.map_or(0, |chunk| chunk.file)].path;
-            let why = "the server was started anew again and again, and lost what was written";
+            let why = "the write verifier changed each time (RFC 1813, section 3.3.7): the \
+                       server was started anew again and again, and lost what was written";
             return Err(failure("write", path, self.before_bytes, io::Error::other(why)));
         }
         ended
@@ -425,6 +426,8 @@ fn failure(action: &'static str, path: &Path, written_bytes: u64, source: io::Er
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             FillError::NoSpace { path, written_bytes, taken_bytes: 0, source }
         }
+        // Where the kernel is interrupted it is asked again: this is the user's wish.
+        io::ErrorKind::Interrupted => FillError::Stopped,
         _ => FillError::Io { action, path, source },
     }
 }

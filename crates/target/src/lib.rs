@@ -87,6 +87,15 @@ pub enum TargetError {
     },
 }
 
+/// An answer that broke the protocol between a target and its server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The file that was worked on, as in `Op::file`.
+    pub file: u32,
+    /// What was requested, what was answered, and which rule says otherwise.
+    pub description: String,
+}
+
 /// What operations are sent to. One worker owns one target; tags are `0..queue_depth`.
 pub trait Target {
     /// Takes an operation. It may reach the storage now or at the next [`Target::reap`].
@@ -111,6 +120,18 @@ pub trait Target {
     /// operation on its own.
     fn batch(&self) -> usize {
         usize::MAX
+    }
+
+    /// The first answers of a server that broke its protocol; nothing where there is none. To be
+    /// asked when the target is no longer measured.
+    fn faults(&self) -> Vec<Fault> {
+        Vec::new()
+    }
+
+    /// Whether operations are outstanding and nothing has come from the storage for half a second,
+    /// so that waiting for them may take for ever.
+    fn is_unresponsive(&self) -> bool {
+        false
     }
 
     /// What each of its connections has done up to now, in the order of their numbers; nothing

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use units::Bytes;
 
-use crate::nfs::NfsError;
+use crate::nfs::{NfsError, NfsFailure};
 use crate::threads::ThreadError;
 
 /// A refusal that the user may override, by a flag that says what is accepted. None of them lets
@@ -369,6 +369,16 @@ impl Refusal {
         Refusal::Io { action, path: path.to_path_buf(), source: source.into() }
     }
 
+    /// Whether the user ended it while a server did not answer; nothing is wrong with the target.
+    pub fn is_interrupted(&self) -> bool {
+        match self {
+            Refusal::Io { source, .. } => source.kind() == io::ErrorKind::Interrupted,
+            Refusal::NoExport { source, .. } => matches!(source.failure, NfsFailure::Cancelled),
+            Refusal::LeftBehind { cause, .. } => cause.is_interrupted(),
+            _ => false,
+        }
+    }
+
     /// The flag that overrides it, where overriding is sane.
     pub const fn overridden_by(&self) -> Option<Override> {
         match self {
@@ -424,9 +434,8 @@ impl Refusal {
                  gone 30 s after its last sign of life"
             }
             Refusal::NoExport { .. } => {
-                "check host, port and path (`showmount -e HOST` lists exports), that the server \
-                 runs, and that its rules allow this host; where no portmapper (port 111) \
-                 answers, give both `port=` and `mountport=`"
+                "check host, port and path, that the server runs, and that its rules allow this \
+                 host; where no portmapper (port 111) answers, give both `port=` and `mountport=`"
             }
             Refusal::TakenOver { .. } => {
                 "find out why this process was not heard of for more than 30 s (stopped, or cut \

@@ -39,8 +39,31 @@ pub struct ConnectionCounters {
     pub replays: u64,
     /// Calls sent again because the server asked for it (NFS3ERR_JUKEBOX and the like).
     pub retries: u64,
+    /// Bytes written again because the server restarted or lost its cache before they were
+    /// committed; among the bytes of `kinds`.
+    pub rewritten_bytes: u64,
+    /// How often a reply on this connection had a write verifier that no reply of the target had
+    /// before, the first one excepted: the server restarted or lost its cache.
+    pub verifier_changes: u64,
+    /// Time without a connection, up to `age_ns`, in nanoseconds.
+    pub down_time_ns: u64,
+    /// Why there is no connection now, as a Linux error number; 0 while there is one.
+    pub down_errno: i32,
     /// What the kernel says of the connection, where it says anything.
     pub tcp: Option<TcpState>,
+}
+
+/// Why there is no connection, in words; `errno` as in [`ConnectionCounters::down_errno`].
+pub fn down_reason(errno: i32) -> String {
+    match errno {
+        32 => "closed by the server".to_owned(),
+        71 => "the server's replies cannot be read".to_owned(),
+        104 => "reset by the server".to_owned(),
+        110 => "no answer".to_owned(),
+        111 => "connection refused".to_owned(),
+        101 | 113 => "no route to the server".to_owned(),
+        other => std::io::Error::from_raw_os_error(other).to_string(),
+    }
 }
 
 /// Calls of one operation kind on one connection.

@@ -26,11 +26,13 @@ pub enum ErrorKind {
     Other = 9,
     /// The operation was still outstanding a while after the run had been stopped at once.
     LeftBehind = 10,
+    /// EPROTO: the server's answer breaks the protocol.
+    Protocol = 11,
 }
 
 impl ErrorKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [ErrorKind; 11] = [
+    pub const ALL: [ErrorKind; 12] = [
         ErrorKind::InputOutput,
         ErrorKind::NoSpace,
         ErrorKind::ReadOnly,
@@ -42,6 +44,7 @@ impl ErrorKind {
         ErrorKind::Invalid,
         ErrorKind::Other,
         ErrorKind::LeftBehind,
+        ErrorKind::Protocol,
     ];
     /// How many kinds there are.
     pub const COUNT: usize = Self::ALL.len();
@@ -55,6 +58,7 @@ impl ErrorKind {
             2 | 116 | 9 => ErrorKind::Gone,
             4 | 11 => ErrorKind::Interrupted,
             22 => ErrorKind::Invalid,
+            71 => ErrorKind::Protocol,
             _ => ErrorKind::Other,
         }
     }
@@ -73,6 +77,7 @@ impl ErrorKind {
             ErrorKind::Invalid => "invalid",
             ErrorKind::Other => "other",
             ErrorKind::LeftBehind => "left_behind",
+            ErrorKind::Protocol => "protocol",
         }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use analysis::compare::side::Side;
 use analysis::compare::{Options, compare};
 use anyhow::anyhow;
+use engine::drive::Stop;
 use host::Root;
 use metrics::interleaved::Interleaved;
 use metrics::run_record::{self, ExperimentRecord};
@@ -61,7 +62,15 @@ pub(super) fn run(arguments: &RunArguments, second: &str, terminal: &Terminal) -
 fn compare_targets(arguments: &RunArguments, second: &str, terminal: &Terminal) -> Outcome {
     let planned = plans(arguments, second, terminal)?;
     say_what_is_assumed(&planned[0], terminal);
-    let mut claimed = claim(arguments, &planned)?;
+    let early = interrupt::listen_for_servers(&planned)?;
+    let stop = early.as_ref().map(|interrupt| &interrupt.stop);
+    let mut claimed = match claim(arguments, &planned, stop) {
+        Err(failure) if failure.is_interrupted => {
+            terminal.warn("interrupted; nothing was measured");
+            return Ok(Exit::Negative);
+        }
+        claimed => claimed?,
+    };
     let order = order(&planned[0].plan);
     let store = arguments.store.open_to_write()?;
     let writers = begin(&store, arguments, &planned, &claimed, &order)?;
@@ -73,11 +82,11 @@ fn compare_targets(arguments: &RunArguments, second: &str, terminal: &Terminal) 
         terminal.note_wrapped(&format!("{}: {named}", side.label()));
         say_what_was_found(planned, claimed.of(side), terminal);
     }
-    let mut interrupt = interrupt::listen()?;
+    let interrupt = early.map_or_else(interrupt::listen, Ok)?;
     let plans = planned.each_ref().map(|planned| &planned.plan);
     let live = (!arguments.no_progress).then(|| Live::new(&in_turns(plans, &order), terminal));
     let progress = Progress { live: RefCell::new(live), order: &order, terminal };
-    let ended = measure(plans, &mut claimed, &order, writers, &progress, &mut interrupt);
+    let ended = measure(plans, &mut claimed, &order, writers, &progress, &interrupt);
     drop(claimed);
 
     let records = load(&store, &ids)?;
@@ -131,13 +140,17 @@ impl Claimed {
 
 /// Makes the directories of both targets ours; both are looked at before either is marked. A
 /// target that is compared with itself is claimed once.
-fn claim(arguments: &RunArguments, planned: &Both<Planned>) -> Result<Claimed, Failure> {
+fn claim(
+    arguments: &RunArguments,
+    planned: &Both<Planned>,
+    stop: Option<&Arc<Stop>>,
+) -> Result<Claimed, Failure> {
     let mut surveys = Vec::new();
     let mut of_side = [None, None];
     let itself = is_itself(planned.each_ref().map(|planned| &planned.plan.target));
     for side in ComparedSide::BOTH {
         let plan = &planned[side.index()].plan;
-        let Some(place) = place(plan, None)? else { continue };
+        let Some(place) = place(plan, None, stop)? else { continue };
         if !(itself && side == ComparedSide::B) {
             surveys.push(survey(arguments, plan, place)?);
         }
@@ -191,7 +204,7 @@ fn measure(
     order: &[ComparedSide],
     writers: Both<Writer>,
     progress: &Progress<'_>,
-    interrupt: &mut Interrupt,
+    interrupt: &Interrupt,
 ) -> Both<Result<run_record::Outcome, ConductError>> {
     let stop = Arc::clone(&interrupt.stop);
     let mut fleets = plans.map(|plan| {
@@ -199,7 +212,10 @@ fn measure(
         LocalFleet::new(plan).with_host_state(reader)
     });
     let mut keeps = writers.map(Keep::new);
-    let mut shows = ComparedSide::BOTH.map(|side| ProgressOf { progress, side });
+    let mut shows = ComparedSide::BOTH.map(|side| {
+        let decisions = Decisions::new(progress.terminal);
+        ProgressOf { progress, side, decisions }
+    });
     let mut interrupts = [interrupt.clone(), interrupt.clone()];
     let meters = ComparedSide::BOTH.map(|side| wire::meter(Root::of_this_host(), claimed.of(side)));
     let [fleet_a, fleet_b] = &mut fleets;
@@ -254,13 +270,14 @@ struct Progress<'p> {
 struct ProgressOf<'p> {
     progress: &'p Progress<'p>,
     side: ComparedSide,
+    decisions: Decisions,
 }
 
 impl Listener for ProgressOf<'_> {
     fn on_event(&mut self, event: &Event) -> Result<(), ListenerError> {
-        let Progress { live, order, terminal } = self.progress;
+        let Progress { live, order, .. } = self.progress;
         let mut live = live.borrow_mut();
-        let Some(live) = live.as_mut() else { return Decisions(**terminal).on_event(event) };
+        let Some(live) = live.as_mut() else { return self.decisions.on_event(event) };
         match event {
             Event::RunStarted { run, started_unix_ms } => {
                 let second = order[run.index as usize] != self.side;

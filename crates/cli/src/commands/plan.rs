@@ -17,6 +17,7 @@ use crate::plan_text::{crowding, head, plan_text};
 use crate::refusal;
 use crate::run_args::PlanArguments;
 use crate::terminal::Terminal;
+use crate::waits;
 
 pub(crate) fn run(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
     let outcome = show(arguments, terminal);
@@ -33,7 +34,7 @@ fn show(arguments: &PlanArguments, terminal: &Terminal) -> Outcome {
     let place = match &planned.plan.target {
         TargetSpec::Null | TargetSpec::Emulated { .. } => None,
         TargetSpec::Directory { path } => Some(Place::Directory(PathBuf::from(path))),
-        TargetSpec::Nfs { url, .. } => Some(Place::Nfs(named_target::parsed(url)?)),
+        TargetSpec::Nfs { url, .. } => Some(waits::export(named_target::parsed(url)?, None)),
     };
     let survey = match place {
         None => None,

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use analysis::Findings;
 use anyhow::anyhow;
+use engine::drive::Stop;
 use host::Root;
 use host::cpu::CpuTimes;
 use host::wire::Meter;
@@ -41,6 +42,7 @@ use crate::output_file;
 use crate::refusal;
 use crate::run_args::{RunArguments, RunCommandArguments};
 use crate::terminal::Terminal;
+use crate::waits;
 use crate::wire;
 
 pub(crate) fn run(arguments: &RunCommandArguments, terminal: &Terminal) -> Outcome {
@@ -84,7 +86,16 @@ fn begin(
     }
     say_what_is_assumed(&planned, terminal);
     let service = serve(&planned)?;
-    let (store, mut directory) = claim(arguments, &planned, service.as_ref())?;
+    let early = interrupt::listen_for_servers(std::slice::from_ref(&planned))?;
+    let stop = early.as_ref().map(|interrupt| &interrupt.stop);
+    let claimed = claim(arguments, &planned, service.as_ref(), stop);
+    let (store, mut directory) = match claimed {
+        Err(failure) if failure.is_interrupted => {
+            terminal.warn("interrupted; nothing was measured");
+            return Ok(Exit::Negative);
+        }
+        claimed => claimed?,
+    };
     let mut facts = environment::facts(&planned, directory.as_ref())?;
     explain::add_facts(&mut planned.plan, &facts);
     facts.extend(known::entries(&arguments.experiment.known));
@@ -93,11 +104,11 @@ fn begin(
     let id = writer.id().to_owned();
     let run_directory = writer.directory().to_owned();
     say_what_was_found(&planned, directory.as_ref(), terminal);
-    let mut interrupt = interrupt::listen()?;
+    let mut interrupt = early.map_or_else(interrupt::listen, Ok)?;
     let mut listeners = Listeners {
         keep: Keep::new(writer),
         live: (!arguments.no_progress).then(|| Live::new(&planned.plan, terminal)),
-        decisions: arguments.no_progress.then_some(Decisions(*terminal)),
+        decisions: arguments.no_progress.then(|| Decisions::new(terminal)),
         events: events.as_deref_mut(),
     };
     let plan = &planned.plan;
@@ -171,8 +182,9 @@ fn claim(
     arguments: &RunArguments,
     planned: &Planned,
     service: Option<&Service>,
+    stop: Option<&Arc<Stop>>,
 ) -> Result<(Store, Option<TargetDirectory>), Failure> {
-    let Some(place) = place(&planned.plan, service)? else {
+    let Some(place) = place(&planned.plan, service, stop)? else {
         return Ok((arguments.store.open_to_write()?, None));
     };
     let survey = survey(arguments, &planned.plan, place)?;
@@ -181,13 +193,17 @@ fn claim(
     Ok((store, Some(directory)))
 }
 
-/// Where the target's files are; `None` for the null target.
-pub(super) fn place(plan: &Plan, service: Option<&Service>) -> Result<Option<Place>, Failure> {
+/// Where the target's files are; `None` for the null target. Waits for a server end with `stop`.
+pub(super) fn place(
+    plan: &Plan,
+    service: Option<&Service>,
+    stop: Option<&Arc<Stop>>,
+) -> Result<Option<Place>, Failure> {
     let place = match (&plan.target, service) {
         (TargetSpec::Null, _) => return Ok(None),
-        (_, Some(service)) => Place::Nfs(service.url().clone()),
+        (_, Some(service)) => waits::export(service.url().clone(), stop),
         (TargetSpec::Directory { path }, _) => Place::Directory(PathBuf::from(path)),
-        (TargetSpec::Nfs { url, .. }, _) => Place::Nfs(named_target::parsed(url)?),
+        (TargetSpec::Nfs { url, .. }, _) => waits::export(named_target::parsed(url)?, stop),
         (TargetSpec::Emulated { .. }, None) => {
             return Err(Failure::bug(anyhow!("the emulated volume has no service")));
         }

@@ -32,6 +32,7 @@ mod private_network;
 mod records;
 mod refusals;
 mod runs;
+mod servers;
 mod size;
 mod tune;
 mod verifying;

@@ -149,6 +149,15 @@ impl Warning {
                     thousands(*replays)
                 )
             }
+            Warning::ServerRestarted { times, rewritten_bytes } => {
+                let plural = if *times == 1 { "time" } else { "times" };
+                format!(
+                    "the server restarted or lost its cache during the run: its write verifier \
+                     changed {} {plural}, and {} that it had not committed were written again",
+                    thousands(*times),
+                    Bytes::new(*rewritten_bytes)
+                )
+            }
             Warning::ServedFromCache { is_read, place, counted_bytes, wire_bytes } => {
                 let missing = 1.0 - *wire_bytes as f64 / (*counted_bytes).max(1) as f64;
                 let (done, way, verb) = match is_read {
@@ -323,6 +332,13 @@ impl Warning {
                  made again; their times include it.",
                 "Look at the time series for the gap, and at the network and the server's log for \
                  its cause.",
+            ),
+            Warning::ServerRestarted { .. } => (
+                "server_restarted",
+                "Data written again takes part of the throughput without being counted as \
+                 operations, and operations waited for it.",
+                "Check the server's log for a restart or failover, and run again once it is \
+                 stable.",
             ),
             Warning::ServedFromCache { is_read: true, .. } => (
                 "served_from_cache",
@@ -547,6 +563,12 @@ mod tests {
                 Warning::ConnectionReestablished { connections: 1, reconnects: 2, replays: 31 },
                 "connection_reestablished",
                 "1 connection made again 2 times in all, with 31 calls sent again",
+            ),
+            (
+                Warning::ServerRestarted { times: 1, rewritten_bytes: 3 << 20 },
+                "server_restarted",
+                "the server restarted or lost its cache during the run: its write verifier changed \
+                 1 time, and 3 MiB that it had not committed were written again",
             ),
             (
                 Warning::ServedFromCache {

@@ -53,6 +53,9 @@ pub(super) struct ConnectionJson<'a> {
     reconnects: u64,
     replays: u64,
     retries: u64,
+    rewritten_bytes: u64,
+    verifier_changes: u64,
+    down_ns: u64,
 }
 
 pub(super) fn load_point<'a>(
@@ -103,5 +106,8 @@ pub(super) fn connection(connection: &ConnectionSummary) -> ConnectionJson<'_> {
         reconnects: connection.reconnects,
         replays: connection.replays,
         retries: connection.retries,
+        rewritten_bytes: connection.rewritten_bytes,
+        verifier_changes: connection.verifier_changes,
+        down_ns: connection.down_ns,
     }
 }

@@ -64,10 +64,11 @@ fn any_endpoint() -> impl Strategy<Value = Endpoint> {
 }
 
 fn any_connection() -> impl Strategy<Value = ConnectionInterval> {
-    let numbers = any::<([u32; 3], [u64; 9], [u64; 5], u128)>();
+    let numbers = any::<([u32; 3], [u64; 9], [u64; 5], u128, Option<([u64; 3], i32)>)>();
     let tcp = proptest::option::of(any::<[u64; 3]>());
     (numbers, any_endpoint(), any_endpoint(), tcp).prop_map(
-        |((place, calls, counts, outstanding_time_ns), local, remote, tcp)| {
+        |((place, calls, counts, outstanding_time_ns, rare), local, remote, tcp)| {
+            let (rare, down_errno) = rare.unwrap_or_default();
             let kind = |at: usize| CallCounters {
                 operations: calls[at],
                 calls: calls[at + 1],
@@ -86,6 +87,10 @@ fn any_connection() -> impl Strategy<Value = ConnectionInterval> {
                 reconnects: counts[2],
                 replays: counts[3],
                 retries: counts[4],
+                rewritten_bytes: rare[0],
+                verifier_changes: rare[1],
+                down_ns: rare[2],
+                down_errno,
                 tcp: tcp.map(|[rtt_ns, rtt_deviation_ns, retransmits]| TcpState {
                     rtt_ns,
                     rtt_deviation_ns,
@@ -149,7 +154,7 @@ fn any_number() -> impl Strategy<Value = f64> {
 
 fn any_warning() -> impl Strategy<Value = Warning> {
     let errors = vec(any::<(String, String, u64)>(), 0..4);
-    let parts = (0..25u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
+    let parts = (0..26u8, any_number(), any_number(), any::<u64>(), any::<u64>(), errors);
     (parts, any::<String>()).prop_map(|((which, a, b, c, d, errors), text)| match which {
         0 => Warning::GeneratorBusy { busy: a },
         1 => Warning::ScheduleDelayHigh { delay_mean_ns: a, service_mean_ns: b },
@@ -198,6 +203,7 @@ fn any_warning() -> impl Strategy<Value = Warning> {
             wire_bytes: d,
         },
         23 => Warning::ThreadsShareProcessors { threads: d, processors: c as u32 },
+        24 => Warning::ServerRestarted { times: c, rewritten_bytes: d },
         _ => Warning::NotStorage { filesystem: text },
     })
 }

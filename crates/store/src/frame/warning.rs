@@ -141,6 +141,11 @@ pub(crate) fn encode_warning(run_index: Option<u32>, warning: &Warning, out: &mu
             put_f64(out, *most);
             put_f64(out, *spread);
         }
+        Warning::ServerRestarted { times, rewritten_bytes } => {
+            out.push(25);
+            put_u64(out, *times);
+            put_u64(out, *rewritten_bytes);
+        }
         Warning::ConnectionReestablished { connections, reconnects, replays } => {
             out.push(16);
             put_u64(out, *connections);
@@ -263,6 +268,7 @@ pub(super) fn decode_warning(cursor: &mut Cursor<'_>) -> Result<Warning, Malform
             thirds: Some([cursor.f64()?, cursor.f64()?]),
         },
         24 => Warning::ThreadsShareProcessors { threads: cursor.u64()?, processors: cursor.u32()? },
+        25 => Warning::ServerRestarted { times: cursor.u64()?, rewritten_bytes: cursor.u64()? },
         _ => return Err(Malformed("its warning is not one that this fourcorners knows")),
     })
 }

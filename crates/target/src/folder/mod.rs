@@ -21,26 +21,31 @@ use nfs3::types::Handle;
 
 use crate::folder::local::Local;
 use crate::folder::nfs::{Export, path_of};
-use crate::nfs::NfsUrl;
 use crate::nfs::session::Mounted;
+use crate::nfs::{NfsUrl, WaitObserver};
 use crate::refusal::Refusal;
 use crate::storage::{Space, Storage};
 
 /// What the user names as target.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Place {
     /// A directory that this machine has or has mounted.
     Directory(PathBuf),
     /// An export of NFS version 3, or a folder on it, without a mount.
     Nfs(NfsUrl),
+    /// The same; the observer is told what is awaited, and may end it.
+    ObservedNfs(NfsUrl, Observer),
 }
+
+/// Whoever is told of waits for a server.
+pub type Observer = Arc<dyn WaitObserver>;
 
 impl Place {
     /// The name of the place, as every path in it begins.
     pub(crate) fn path(&self) -> PathBuf {
         match self {
             Place::Directory(path) => path.clone(),
-            Place::Nfs(url) => path_of(url),
+            Place::Nfs(url) | Place::ObservedNfs(url, _) => path_of(url),
         }
     }
 
@@ -48,7 +53,8 @@ impl Place {
     pub(crate) fn folder(&self) -> Result<Arc<dyn Folder>, Refusal> {
         match self {
             Place::Directory(_) => Ok(Arc::new(Local)),
-            Place::Nfs(url) => Ok(Arc::new(Export::open(url)?)),
+            Place::Nfs(url) => Ok(Arc::new(Export::open(url, None)?)),
+            Place::ObservedNfs(url, observer) => Ok(Arc::new(Export::open(url, Some(observer))?)),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nfs3::client::{Client, ClientOptions, Received, ReplyError};
@@ -13,6 +14,8 @@ use nfs3::request::{Arguments, Results};
 
 use super::dial::{self, Caller};
 use super::error::NfsFailure;
+use super::url::NfsUrl;
+use super::waiting::{Awaited, CallWait, POLL, WaitMonitor};
 
 /// Waits between two attempts to connect.
 const BACKOFF: std::ops::RangeInclusive<Duration> =
@@ -28,6 +31,8 @@ pub(super) const DATA_BYTES_MAX: usize = 16 << 20;
 #[derive(Debug)]
 pub(super) struct Channel {
     peer: SocketAddr,
+    /// The peer's address, for reports.
+    server: String,
     privileged: bool,
     client: Client,
     stream: Option<TcpStream>,
@@ -36,13 +41,23 @@ pub(super) struct Channel {
     silence: Duration,
     /// How long a call may take, however often it is sent.
     deadline: Duration,
+    /// How long one attempt to connect may take.
+    connect_timeout: Duration,
+    monitor: Arc<WaitMonitor>,
     reconnects: u64,
 }
 
 impl Channel {
-    pub(super) fn new(peer: SocketAddr, privileged: bool, silence: Duration) -> Channel {
+    /// A connection to `peer` with the timeouts of `url`; it is made with the first call.
+    pub(super) fn new(
+        peer: SocketAddr,
+        privileged: bool,
+        url: &NfsUrl,
+        monitor: &Arc<WaitMonitor>,
+    ) -> Channel {
         Channel {
             peer,
+            server: peer.ip().to_string(),
             privileged,
             client: Client::new(ClientOptions {
                 slots: 1,
@@ -51,8 +66,10 @@ impl Channel {
             }),
             stream: None,
             received: vec![0; RECEIVE_BYTES],
-            silence,
-            deadline: silence * 2,
+            silence: url.timeo,
+            deadline: url.timeo * 2,
+            connect_timeout: url.connect_timeout,
+            monitor: Arc::clone(monitor),
             reconnects: 0,
         }
     }
@@ -60,14 +77,41 @@ impl Channel {
     /// Connects now, so that a server that is not there is told at once.
     pub(super) fn connect(&mut self) -> Result<(), NfsFailure> {
         if self.stream.is_none() {
-            let stream = dial::connect(self.peer, self.privileged, self.silence);
+            let mut waiting = CallWait::begin(&self.monitor, &self.server);
+            let allowed = self.connect_timeout;
+            let stream = dial::connect(self.peer, self.privileged, allowed, &mut || {
+                waiting.check_wait(Awaited::Connection)
+            });
             self.stream = Some(stream.map_err(|source| self.broken(source))?);
         }
         Ok(())
     }
 
     fn broken(&self, source: io::Error) -> NfsFailure {
-        NfsFailure::Connection { address: self.peer.to_string(), source }
+        match source.kind() {
+            // Signals are handled where they arrive: this is the user's.
+            io::ErrorKind::Interrupted => NfsFailure::Cancelled,
+            _ => NfsFailure::Connection { address: self.peer.to_string(), source },
+        }
+    }
+
+    /// Shared by all connections to the export.
+    pub(super) fn monitor(&self) -> &Arc<WaitMonitor> {
+        &self.monitor
+    }
+
+    pub(super) fn set_monitor(&mut self, monitor: WaitMonitor) {
+        self.monitor = Arc::new(monitor);
+    }
+
+    /// The peer's address, for reports.
+    pub(super) fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// How long a call may take, however often it is sent.
+    pub(super) fn deadline(&self) -> Duration {
+        self.deadline
     }
 
     /// Connections that were made in place of lost ones.
@@ -86,14 +130,24 @@ impl Channel {
         arguments: &Arguments<'_>,
         take: impl Fn(Results<'_>) -> R,
     ) -> Result<R, NfsFailure> {
+        if self.monitor.is_given_up() {
+            return Err(NfsFailure::Cancelled);
+        }
         let slot = self.client.call(&caller.credential(), arguments);
         let slot = slot.expect("the one call before has ended");
         let until = Instant::now() + self.deadline;
         let mut backoff = *BACKOFF.start();
+        let monitor = Arc::clone(&self.monitor);
+        let server = self.server.clone();
+        let mut waiting = CallWait::begin(&monitor, &server);
+        let procedure = arguments.procedure().name();
         let failure = loop {
-            let attempt = self.attempt(slot, until, &take);
+            let attempt = self.attempt(slot, until, &mut waiting, procedure, &take);
             let error = match attempt {
-                Ok(answer) => return answer,
+                Ok(answer) => {
+                    monitor.answered();
+                    return answer;
+                }
                 Err(error) => error,
             };
             if self.stream.take().is_some() {
@@ -101,15 +155,22 @@ impl Channel {
             }
             // What is outstanding stays so; only half a reply is forgotten.
             drop(self.client.reconnected());
+            if error.kind() == io::ErrorKind::Interrupted {
+                break NfsFailure::Cancelled;
+            }
             if Instant::now() + backoff >= until {
                 break match error.kind() {
-                    io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
-                        NfsFailure::Deadline(self.deadline)
-                    }
+                    io::ErrorKind::TimedOut => NfsFailure::Deadline(self.deadline),
                     _ => self.broken(error),
                 };
             }
-            std::thread::sleep(backoff);
+            let awaited = match error.kind() {
+                io::ErrorKind::TimedOut => Awaited::Answer(procedure),
+                kind => Awaited::Reconnection(kind),
+            };
+            if waiting.sleep(backoff, awaited).is_err() {
+                break NfsFailure::Cancelled;
+            }
             backoff = (backoff * 2).min(*BACKOFF.end());
         };
         self.client.abandon(slot);
@@ -122,29 +183,61 @@ impl Channel {
         &mut self,
         slot: u32,
         until: Instant,
+        waiting: &mut CallWait<'_>,
+        procedure: &'static str,
         take: &impl Fn(Results<'_>) -> R,
     ) -> io::Result<Result<R, NfsFailure>> {
         let allowed = self.silence.min(until.saturating_duration_since(Instant::now()));
         let allowed = allowed.max(Duration::from_millis(1));
         if self.stream.is_none() {
-            self.stream = Some(dial::connect(self.peer, self.privileged, allowed)?);
+            let connect = allowed.min(self.connect_timeout);
+            let stream = dial::connect(self.peer, self.privileged, connect, &mut || {
+                waiting.check_wait(Awaited::Connection)
+            });
+            self.stream = Some(stream?);
         }
         let stream = self.stream.as_mut().expect("it was just made");
-        stream.set_read_timeout(Some(allowed))?;
-        stream.set_write_timeout(Some(allowed))?;
-        stream.write_all(self.client.message(slot))?;
+        let step = Some(allowed.min(POLL));
+        stream.set_read_timeout(step)?;
+        stream.set_write_timeout(step)?;
+        // Silence ends with every byte that the peer takes or sends.
+        let mut heard = Instant::now();
+        let mut check_wait = |heard: Instant| {
+            waiting.check_wait(Awaited::Answer(procedure))?;
+            match heard.elapsed() >= allowed || Instant::now() >= until {
+                true => Err(io::Error::from(io::ErrorKind::TimedOut)),
+                false => Ok(()),
+            }
+        };
+        let mut unsent = self.client.message(slot);
+        while !unsent.is_empty() {
+            match stream.write(unsent) {
+                Ok(bytes) => {
+                    unsent = &unsent[bytes..];
+                    heard = Instant::now();
+                }
+                Err(error) if is_timeout(&error) => check_wait(heard)?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
         let (mut outcome, mut is_of_use) = (None, true);
         while outcome.is_none() {
-            // What is no answer of ours does not put off the end of our patience.
+            // What is no answer of ours does not extend the deadline.
             if Instant::now() >= until {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             let bytes = match stream.read(&mut self.received) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(bytes) => bytes,
+                Err(error) if is_timeout(&error) => {
+                    check_wait(heard)?;
+                    continue;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
+            heard = Instant::now();
             let mut input = &self.received[..bytes];
             loop {
                 match self.client.receive(&mut input) {
@@ -172,6 +265,11 @@ impl Channel {
         }
         Ok(outcome.expect("the loop ends with one"))
     }
+}
+
+/// Whether nothing moved within a socket's timeout.
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
 }
 
 /// Where the generations of a connection begin: anywhere, so that a server does not take the call

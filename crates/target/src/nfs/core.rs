@@ -15,13 +15,16 @@ use workload::op::{Op, OpKind};
 use super::calls::{CallKind, Calls, List, NONE};
 use super::dial::Caller;
 use super::doubt::Doubt;
+use super::fault::Faults;
 use super::flow::Flow;
 use super::uncommitted::Uncommitted;
 use super::url::Policy;
 use crate::Completion;
 
-/// Linux's EIO: an answer that makes no sense.
+/// Linux's EIO: data that the server lost.
 pub(super) const EIO: i32 = 5;
+/// Linux's EPROTO: an answer that the protocol does not allow.
+pub(super) const EPROTO: i32 = 71;
 /// Operations that are written again at a time.
 pub(super) const REWRITES: usize = 8;
 
@@ -93,6 +96,7 @@ pub(super) struct Setting {
     pub(super) keep_read_data: bool,
     pub(super) rewrite: Option<super::files::Rewrite>,
     pub(super) timeo_ns: u64,
+    pub(super) connect_timeout_ns: u64,
     pub(super) caller: Caller,
 }
 
@@ -137,6 +141,7 @@ pub(super) struct Core {
     pub(super) sweep_outstanding: u32,
     pub(super) unstable_writes: usize,
     pub(super) doubt: Doubt,
+    pub(super) faults: Faults,
     pub(super) done: Vec<Completion>,
 }
 
@@ -191,6 +196,7 @@ impl Core {
             sweep_outstanding: 0,
             unstable_writes: 0,
             doubt: Doubt::default(),
+            faults: Faults::new(),
         }
     }
 

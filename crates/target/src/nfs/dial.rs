@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
 use super::url::NfsUrl;
+use super::waiting::POLL;
 
 /// Source ports that only a privileged process may take, the ones that mount.nfs takes too.
 const PRIVILEGED_PORTS: std::ops::RangeInclusive<u16> = 512..=1023;
@@ -122,7 +123,8 @@ pub(super) fn outcome(socket: &OwnedFd) -> io::Result<()> {
     Ok(sockopt::socket_error(socket)??)
 }
 
-/// Makes a connection within `allowed`. The socket blocks.
+/// Makes a connection within `allowed`; calls `check_wait` every [`POLL`], and ends with its error.
+/// The socket blocks.
 ///
 /// # Errors
 /// It was not made.
@@ -130,15 +132,20 @@ pub(super) fn connect(
     address: SocketAddr,
     privileged: bool,
     allowed: Duration,
+    check_wait: &mut dyn FnMut() -> io::Result<()>,
 ) -> io::Result<TcpStream> {
     let until = Instant::now() + allowed;
     let socket = begin(address, privileged)?;
     loop {
         let left = until.saturating_duration_since(Instant::now());
         let mut polled = [PollFd::new(&socket, PollFlags::OUT)];
-        match poll(&mut polled, Some(&timespec(left))) {
-            Ok(0) if left.is_zero() => return Err(io::ErrorKind::TimedOut.into()),
-            Ok(0) | Err(Errno::INTR) => {}
+        match poll(&mut polled, Some(&timespec(left.min(POLL)))) {
+            Ok(0) if left.is_zero() => {
+                let seconds = allowed.as_secs_f64();
+                let reason = format!("no connection within {seconds} s");
+                return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
+            }
+            Ok(0) | Err(Errno::INTR) => check_wait()?,
             Ok(_) => break,
             Err(refused) => return Err(refused.into()),
         }

@@ -8,6 +8,8 @@ use nfs3::rpc::ReplyStatus;
 use nfs3::types::nfsstat3;
 use rustix::io::Errno;
 
+use super::fault::ProtocolFault;
+
 /// A procedure that was not done, with the file it was for.
 #[derive(Debug, thiserror::Error)]
 #[error("{procedure} {file}: {failure}")]
@@ -57,6 +59,58 @@ pub enum NfsFailure {
     /// No answer within the time allowed, over however many connections.
     #[error("no answer within {} s", .0.as_secs_f64())]
     Deadline(Duration),
+    /// The server answered NFS3ERR_JUKEBOX for as long as the call was allowed to take.
+    #[error(
+        "the server answered NFS3ERR_JUKEBOX (try again later) {times} times in {} s",
+        within.as_secs_f64()
+    )]
+    Jukebox {
+        /// How often.
+        times: u64,
+        /// How long the call was allowed to take.
+        within: Duration,
+    },
+    /// The server does not export the path.
+    #[error(
+        "the server does not export it (MNT3ERR_NOENT); {}",
+        exports_in_words(exports, nearest.as_deref())
+    )]
+    NoExport {
+        /// What it exports, as EXPORT answers (RFC 1813, section 5.2.5).
+        exports: Vec<String>,
+        /// The one that may have been meant.
+        nearest: Option<String>,
+    },
+    /// The server broke the protocol.
+    #[error(transparent)]
+    Fault(#[from] ProtocolFault),
+    /// The user ended it while no answer came.
+    #[error("interrupted while waiting for the server")]
+    Cancelled,
+}
+
+/// Exports that are listed when a path is not among them.
+const EXPORTS_LISTED: usize = 12;
+
+fn exports_in_words(exports: &[String], nearest: Option<&str>) -> String {
+    if exports.is_empty() {
+        return "it lists no exports".to_owned();
+    }
+    let mut others: Vec<&str> = exports.iter().map(String::as_str).collect();
+    if let Some(place) = others.iter().position(|name| Some(*name) == nearest) {
+        let nearest = others.remove(place);
+        others.insert(0, nearest);
+    }
+    let left = others.len().saturating_sub(EXPORTS_LISTED);
+    others.truncate(EXPORTS_LISTED);
+    let mut words = format!("it exports {}", others.join(", "));
+    if left > 0 {
+        words.push_str(&format!(" and {left} more"));
+    }
+    if let Some(nearest) = nearest {
+        words.push_str(&format!("; did you mean {nearest}?"));
+    }
+    words
 }
 
 fn mount_remedy(status: mountstat3) -> &'static str {
@@ -64,7 +118,6 @@ fn mount_remedy(status: mountstat3) -> &'static str {
         mountstat3::MNT3ERR_ACCES | mountstat3::MNT3ERR_PERM => {
             "; look at the export's rules, and whether it wants `privileged=true`"
         }
-        mountstat3::MNT3ERR_NOENT => "; `showmount -e` lists what it exports",
         _ => "",
     }
 }
@@ -89,10 +142,17 @@ impl NfsError {
             NfsFailure::Status(status) => errno(*status),
             NfsFailure::Mount(status) => errno(nfsstat3(*status as u32)),
             NfsFailure::Refused(status) => refused_errno(status),
-            NfsFailure::Malformed(_) => Errno::IO.raw_os_error(),
+            NfsFailure::Malformed(_) | NfsFailure::Fault(_) => Errno::PROTO.raw_os_error(),
+            NfsFailure::NoExport { .. } => Errno::NOENT.raw_os_error(),
+            NfsFailure::Jukebox { .. } => Errno::TIMEDOUT.raw_os_error(),
+            NfsFailure::Cancelled => Errno::INTR.raw_os_error(),
             NfsFailure::NotRegistered { .. } => Errno::PROTONOSUPPORT.raw_os_error(),
             NfsFailure::Connection { source, .. } => {
-                source.raw_os_error().unwrap_or(Errno::IO.raw_os_error())
+                let errno = match source.kind() {
+                    io::ErrorKind::TimedOut => Errno::TIMEDOUT,
+                    _ => Errno::IO,
+                };
+                source.raw_os_error().unwrap_or(errno.raw_os_error())
             }
             NfsFailure::Deadline(_) => Errno::TIMEDOUT.raw_os_error(),
         }

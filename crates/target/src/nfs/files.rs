@@ -19,10 +19,11 @@ use workload::plan::WriteStability;
 use super::calls::Calls;
 use super::channel::{REPLY_HEAD_BYTES, first_generation};
 use super::core::{Core, REWRITES, Setting};
+use super::fault::ProtocolFault;
 use super::flow::Flow;
 use super::session::Mounted;
 use super::sockets::Sockets;
-use crate::{Completion, Target, TargetError, Wait, posix};
+use crate::{Completion, Fault, Target, TargetError, Wait, posix};
 
 /// Makes the data of an operation again, which a server has lost before it was committed: what
 /// should now stand in its place.
@@ -31,6 +32,9 @@ pub type Rewrite = Arc<dyn Fn(&Op, &mut [u8]) + Send + Sync>;
 /// Operations that are remembered until they are committed: 2 GiB of 8 KiB writes in 10 MiB. Half
 /// of it taken, the target commits by itself.
 pub const UNCOMMITTED_MAX: usize = 1 << 18;
+/// Silence after which a server does not count as one that answers: half of the second within which
+/// an interrupt has to take effect.
+const UNRESPONSIVE_NS: u64 = 500_000_000;
 /// Calls beside those of operations: COMMITs of the target's own.
 const OWN_CALLS: usize = 16;
 /// The head of a call without its credential and handle: record mark, RPC, the arguments of WRITE.
@@ -138,6 +142,7 @@ pub(super) fn core(
         keep_read_data: access.keep_read_data,
         rewrite: access.rewrite.clone(),
         timeo_ns: mounted.url.timeo.as_nanos() as u64,
+        connect_timeout_ns: mounted.url.connect_timeout.as_nanos() as u64,
         caller: mounted.caller.clone(),
     };
     let flow = |_| Flow::new(slots, reply_bytes, call_bytes, first_generation());
@@ -193,6 +198,20 @@ impl Target for NfsFiles {
     #[inline]
     fn buffer(&mut self, tag: u32) -> Option<&mut [u8]> {
         Some(self.core.buffers.slot(tag as usize))
+    }
+
+    fn faults(&self) -> Vec<Fault> {
+        let fault = |(file, fault): &(u32, ProtocolFault)| Fault {
+            file: *file,
+            description: format!("{}: {fault}", fault.procedure.name()),
+        };
+        self.core.faults.iter().map(fault).collect()
+    }
+
+    fn is_unresponsive(&self) -> bool {
+        let now_ns = self.now_ns();
+        let mut flows = self.core.flows.iter().filter(|flow| flow.client.outstanding() > 0);
+        self.outstanding > 0 && flows.all(|flow| flow.is_silent(now_ns, UNRESPONSIVE_NS))
     }
 
     fn connections(&mut self) -> &[ConnectionCounters] {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nfs3::client::{Client, ClientOptions};
 use nfs3::xdr::padding;
+use rustix::io::Errno;
 use uring::buffers::Buffers;
 use workload::connection::ConnectionCounters;
 
@@ -28,6 +29,16 @@ pub(super) enum Link {
     Down { until_ns: u64 },
 }
 
+/// A time without a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Outage {
+    pub(super) since_ns: u64,
+    /// Up to when it is in the counters.
+    counted_ns: u64,
+    /// Why the connection was lost, or the last attempt to make it failed.
+    pub(super) errno: Errno,
+}
+
 /// A connection.
 #[derive(Debug)]
 pub(super) struct Flow {
@@ -43,6 +54,8 @@ pub(super) struct Flow {
     /// Calls that wait for a slot of this connection.
     pub(super) waiting: List,
     pub(super) link: Link,
+    /// Since when and why there is no connection.
+    pub(super) outage: Option<Outage>,
     backoff: Duration,
     /// When it last gave a sign of life, or was given something to say.
     pub(super) heard_ns: u64,
@@ -69,6 +82,7 @@ impl Flow {
             sent_of_first: 0,
             waiting: List::EMPTY,
             link: Link::Up,
+            outage: None,
             backoff: Duration::ZERO,
             heard_ns: 0,
             counted_ns: 0,
@@ -164,7 +178,11 @@ impl Flow {
 
     /// The connection is gone, or was not made: everything outstanding is to be sent again over
     /// the next one, in the order in which it was begun. Gives how many calls had been sent.
-    pub(super) fn lost(&mut self, now_ns: u64) -> u64 {
+    pub(super) fn lost(&mut self, now_ns: u64, errno: Errno) -> u64 {
+        self.outage = Some(match self.outage {
+            Some(outage) => Outage { errno, ..outage },
+            None => Outage { since_ns: now_ns, counted_ns: now_ns, errno },
+        });
         self.link = Link::Down { until_ns: now_ns + self.backoff.as_nanos() as u64 };
         self.backoff = (self.backoff * 2).clamp(*BACKOFF.start(), *BACKOFF.end());
         let is_first_part_sent = self.sent_of_first > 0;
@@ -179,9 +197,25 @@ impl Flow {
     }
 
     /// The connection is there.
-    pub(super) fn connected(&mut self, now_ns: u64) {
+    pub(super) fn connected(&mut self, now_ns: u64, counters: &mut ConnectionCounters) {
+        self.count_down_time(now_ns, counters);
+        self.outage = None;
         self.link = Link::Up;
         self.heard_ns = now_ns;
+    }
+
+    /// Brings the time without a connection up to `now_ns`.
+    fn count_down_time(&mut self, now_ns: u64, counters: &mut ConnectionCounters) {
+        if let Some(outage) = &mut self.outage {
+            counters.down_time_ns += now_ns.saturating_sub(outage.counted_ns);
+            outage.counted_ns = now_ns;
+        }
+    }
+
+    /// Whether nothing has been heard for `time_ns`, with a connection or without.
+    pub(super) fn is_silent(&self, now_ns: u64, time_ns: u64) -> bool {
+        let since_ns = self.outage.map_or(self.heard_ns, |outage| outage.since_ns);
+        now_ns.saturating_sub(since_ns) >= time_ns
     }
 
     /// A reply came: what goes wrong next is no sequel of what went wrong before.
@@ -196,6 +230,8 @@ impl super::core::Core {
     pub(super) fn bring_counters_to(&mut self, now_ns: u64) {
         for (flow, counters) in self.flows.iter_mut().zip(&mut self.counters) {
             flow.count_time(now_ns, counters);
+            flow.count_down_time(now_ns, counters);
+            counters.down_errno = flow.outage.map_or(0, |outage| outage.errno.raw_os_error());
             counters.outstanding = flow.client.outstanding() as u64;
             counters.age_ns = now_ns;
         }

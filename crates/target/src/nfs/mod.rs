@@ -6,12 +6,14 @@
 
 pub mod dial;
 pub mod error;
+pub mod fault;
 pub mod files;
 pub mod listing;
 pub mod procedures;
 pub mod session;
 pub mod unwired;
 pub mod url;
+pub mod waiting;
 
 mod calls;
 mod channel;
@@ -27,8 +29,10 @@ mod uncommitted;
 mod url_text;
 
 pub use error::{NfsError, NfsFailure};
+pub use fault::ProtocolFault;
 pub use files::{NfsAccess, NfsFiles};
 pub use listing::DirEntry;
 pub use procedures::Written;
 pub use session::{Mounted, NfsFile, Session, null_round_trip};
 pub use url::{NfsUrl, NfsUrlError, Policy};
+pub use waiting::{WaitObserver, WaitReport};

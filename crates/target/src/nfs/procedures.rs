@@ -7,7 +7,8 @@ use nfs3::types::{
     Handle, diropargs3, fattr3, filename3, nfstime3, post_op_attr, post_op_fh3, sattr3, writeverf3,
 };
 
-use super::error::NfsError;
+use super::error::{NfsError, NfsFailure};
+use super::fault::{self, ProtocolFault};
 use super::session::{NfsFile, Session};
 
 /// Takes the results of one procedure apart: the value of a success, or the status.
@@ -36,6 +37,11 @@ pub struct Written {
 
 fn named<'a>(dir: &'a NfsFile, name: &'a [u8]) -> diropargs3<'a> {
     diropargs3 { dir: dir.handle.fh(), name: filename3(name) }
+}
+
+fn broken(file: &NfsFile, fault: ProtocolFault) -> NfsError {
+    let procedure = fault.procedure.name();
+    NfsError { procedure, file: file.path.clone(), failure: NfsFailure::Fault(fault) }
 }
 
 type Made = (Option<Handle>, post_op_attr);
@@ -108,9 +114,13 @@ impl Session {
             let mut memory = memory.borrow_mut();
             let bytes = ok.data.0.len().min(count as usize);
             memory[..bytes].copy_from_slice(&ok.data.0[..bytes]);
-            (bytes, ok.eof)
+            (ok.data.0.len(), ok.count, ok.eof)
         });
-        self.ask(&file.path, NfsArguments::READ(args), take)
+        let (bytes, announced, eof) = self.ask(&file.path, NfsArguments::READ(args), take)?;
+        match fault::of_read((offset, count), announced, bytes, eof) {
+            None => Ok((bytes, eof)),
+            Some(fault) => Err(broken(file, fault)),
+        }
     }
 
     /// WRITE: writes the front of `data`, at most `wsize` bytes of it.
@@ -125,11 +135,16 @@ impl Session {
         let data = Data(&data[..count]);
         let args = WRITE3args { file: file.handle.fh(), offset, count: count as u32, stable, data };
         let take = results!(WRITE, ok => Written {
-            bytes: ok.count.min(count as u32),
+            bytes: ok.count,
             committed: ok.committed,
             verifier: ok.verf,
         });
-        self.ask(&file.path, NfsArguments::WRITE(args), take)
+        let written = self.ask(&file.path, NfsArguments::WRITE(args), take)?;
+        let Written { bytes, committed, .. } = written;
+        match fault::of_write((offset, count as u32), stable, bytes, committed) {
+            None => Ok(written),
+            Some(fault) => Err(broken(file, fault)),
+        }
     }
 
     /// CREATE: a file in `dir`. A server that gives no handle is asked for it.

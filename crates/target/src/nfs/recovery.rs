@@ -6,10 +6,13 @@
 //! there in the end is what stood there last. Nor does a read end meanwhile, see `doubt.rs`.
 
 use nfs3::arguments::stable_how;
+use nfs3::procedure::NfsProcedure;
+use rustix::io::Errno;
 use workload::op::OpKind;
 
 use super::calls::{CallKind, List, NONE};
-use super::core::{Core, EIO, Operation, Wanted};
+use super::core::{Core, EIO, Operation, Setting, Wanted};
+use super::fault::{FaultyAnswer, ProtocolFault};
 use super::flow::Link;
 
 impl Core {
@@ -49,6 +52,7 @@ impl Core {
             if self.setting.rewrite.is_none() && file.cursor != NONE {
                 file.lost_errno = EIO;
                 file.cursor = NONE;
+                self.data_lost(place);
             }
         }
         while self.files[place as usize].cursor != NONE {
@@ -76,6 +80,15 @@ impl Core {
         }
         if self.files[place as usize].rewrites == 0 {
             self.recovered(place);
+        }
+    }
+
+    /// Notes that data of a file is lost and cannot be made again.
+    fn data_lost(&mut self, place: u32) {
+        if let [Some(after), Some(before)] = self.verifiers {
+            let answer = FaultyAnswer::DataLost { before, after };
+            self.faults
+                .note(place, ProtocolFault::of_transfer(NfsProcedure::COMMIT, (0, 0), answer));
         }
     }
 
@@ -128,12 +141,12 @@ impl Core {
         }
     }
 
-    /// A connection is gone, or was not made.
-    pub(super) fn lost(&mut self, place: usize) {
+    /// A connection is gone, or was not made, for the reason `errno`.
+    pub(super) fn lost(&mut self, place: usize, errno: Errno) {
         let flow = &mut self.flows[place];
         let counters = &mut self.counters[place];
         flow.count_time(self.now_ns, counters);
-        counters.replays += flow.lost(self.now_ns);
+        counters.replays += flow.lost(self.now_ns, errno);
         if let Link::Down { until_ns } = flow.link {
             self.wake_at(until_ns);
         }
@@ -143,7 +156,7 @@ impl Core {
     pub(super) fn connected(&mut self, place: usize) {
         self.counters[place].reconnects += 1;
         let flow = &mut self.flows[place];
-        flow.connected(self.now_ns);
+        flow.connected(self.now_ns, &mut self.counters[place]);
         if flow.has_unsent() && !flow.is_listed {
             flow.is_listed = true;
             self.unsent.push(place as u32);
@@ -178,7 +191,8 @@ impl Core {
     }
 
     fn look_at_links(&mut self) -> Option<Wanted> {
-        let (now_ns, timeo_ns) = (self.now_ns, self.setting.timeo_ns);
+        let Setting { timeo_ns, connect_timeout_ns, .. } = self.setting;
+        let now_ns = self.now_ns;
         for (place, flow) in self.flows.iter_mut().enumerate() {
             let place = place as u32;
             match flow.link {
@@ -186,7 +200,7 @@ impl Core {
                     flow.link = Link::Connecting { since_ns: now_ns };
                     return Some(Wanted::Connect(place));
                 }
-                Link::Connecting { since_ns } if now_ns - since_ns >= timeo_ns => {
+                Link::Connecting { since_ns } if now_ns - since_ns >= connect_timeout_ns => {
                     return Some(Wanted::Close(place));
                 }
                 Link::Up

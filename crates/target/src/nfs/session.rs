@@ -1,28 +1,30 @@
 //! A mounted export and its files, one blocking call at a time: for everything around the
 //! measurement. The measured operations go through [`super::files::NfsFiles`].
 
+use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use nfs3::arguments::FSINFO3args;
-use nfs3::mount::dirpath;
+use nfs3::mount::{dirpath, exportnode, mountstat3};
 use nfs3::portmap::{IPPROTO_TCP, PMAP_PORT, mapping};
-use nfs3::procedure::{MOUNT_PROGRAM, MOUNT_V3, NFS_PROGRAM, NFS_V3, NfsProcedure};
+use nfs3::procedure::{MOUNT_PROGRAM, MOUNT_V3, NFS_PROGRAM, NFS_V3};
 use nfs3::request::{
     Arguments, MountArguments, MountResults, NfsArguments, NfsResults, PortmapArguments,
     PortmapResults, Results,
 };
 use nfs3::results::FSINFO3resok;
-use nfs3::types::{Handle, nfsstat3};
+use nfs3::types::{Handle, nfsstat3, nfstime3};
 
 use super::channel::Channel;
 use super::dial::Caller;
 use super::error::{NfsError, NfsFailure};
 use super::url::NfsUrl;
+use super::waiting::{Awaited, CallWait, POLL, WaitMonitor, WaitObserver};
 
 /// Waits before a call that was answered NFS3ERR_JUKEBOX is made again: they grow to the second,
-/// which is what the kernel's client waits each time.
+/// which is what the kernel's client waits each time. Outside of a measurement such a call is given
+/// up when it has taken as long as a call may that is not answered.
 pub(super) const JUKEBOX: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(20)..=Duration::from_secs(5);
 /// Bytes of a READ or WRITE when the URL does not say, at most: what the kernel's client takes.
@@ -36,6 +38,21 @@ const TRANSFER_BYTES_MIN: u32 = 512;
 const NULL_CALLS: usize = 8;
 /// Longest time to connect for them, and for each of them.
 const NULL_TIME_MAX: Duration = Duration::from_millis(500);
+
+/// Until FSINFO is answered.
+const NOT_KNOWN_YET: FSINFO3resok = FSINFO3resok {
+    obj_attributes: None,
+    rtmax: 0,
+    rtpref: 0,
+    rtmult: 0,
+    wtmax: 0,
+    wtpref: 0,
+    wtmult: 0,
+    dtpref: 0,
+    maxfilesize: 0,
+    time_delta: nfstime3 { seconds: 0, nseconds: 0 },
+    properties: 0,
+};
 
 /// An object on an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +87,8 @@ pub struct Mounted {
     pub wsize_bytes: u32,
     /// What the server says of itself.
     pub info: FSINFO3resok,
+    /// What the user hears of waits around the measurement, and how they end.
+    pub monitor: Arc<WaitMonitor>,
 }
 
 impl Mounted {
@@ -95,15 +114,42 @@ pub struct Session {
 }
 
 /// The address of `host`, with `port`.
-fn resolve(url: &NfsUrl, port: u16) -> Result<SocketAddr, NfsError> {
-    let failed = |source| NfsError {
+fn resolve(url: &NfsUrl, port: u16, monitor: &WaitMonitor) -> Result<SocketAddr, NfsError> {
+    let failed = |source: io::Error| NfsError {
         procedure: "CONNECT",
         file: url.authority(),
-        failure: NfsFailure::Connection { address: url.host.clone(), source },
+        failure: match source.kind() {
+            io::ErrorKind::Interrupted => NfsFailure::Cancelled,
+            _ => NfsFailure::Connection { address: url.host.clone(), source },
+        },
     };
-    let mut found = (url.host.as_str(), port).to_socket_addrs().map_err(failed)?;
-    let none = || failed(std::io::Error::other("the name has no address"));
-    found.next().ok_or_else(none)
+    if let Ok(address) = url.host.parse::<IpAddr>() {
+        return Ok(SocketAddr::new(address, port));
+    }
+    // A resolver cannot be stopped: where it takes too long its thread ends with the process.
+    let (sender, receiver) = mpsc::channel();
+    let host = url.host.clone();
+    std::thread::spawn(move || {
+        let found = (host.as_str(), port).to_socket_addrs().map(|mut found| found.next());
+        // Nobody waits any more for a name that took too long.
+        let _ = sender.send(found);
+    });
+    let mut waiting = CallWait::begin(monitor, &url.host);
+    let found = loop {
+        match receiver.recv_timeout(POLL) {
+            Ok(found) => break found,
+            Err(_) if waiting.elapsed() >= url.connect_timeout => {
+                let reason = format!(
+                    "its name was not resolved within {} s",
+                    url.connect_timeout.as_secs_f64()
+                );
+                break Err(io::Error::new(io::ErrorKind::TimedOut, reason));
+            }
+            Err(_) => waiting.check_wait(Awaited::Address).map_err(failed)?,
+        }
+    };
+    let none = || failed(io::Error::other("the name has no address"));
+    found.map_err(failed)?.ok_or_else(none)
 }
 
 /// Asks the portmapper of the URL's host where a program listens.
@@ -112,10 +158,12 @@ fn port_of(
     caller: &Caller,
     (program, version): (u32, u32),
     option: &'static str,
+    monitor: &Arc<WaitMonitor>,
 ) -> Result<u16, NfsError> {
     let name = if program == NFS_PROGRAM { "NFS version 3" } else { "MOUNT version 3" };
     let failed = |failure| NfsError { procedure: "GETPORT", file: url.authority(), failure };
-    let mut channel = Channel::new(resolve(url, PMAP_PORT as u16)?, false, url.timeo);
+    let address = resolve(url, PMAP_PORT as u16, monitor)?;
+    let mut channel = Channel::new(address, false, url, monitor);
     channel.connect().map_err(failed)?;
     let wanted = mapping { prog: program, vers: version, prot: IPPROTO_TCP, port: 0 };
     let call = Arguments::Portmap(PortmapArguments::GETPORT(wanted));
@@ -135,44 +183,59 @@ impl Session {
     /// # Errors
     /// The server cannot be reached, does not export the path, or has no such folder.
     pub fn open(url: &NfsUrl) -> Result<Session, NfsError> {
+        Session::open_with(url, &Arc::default())
+    }
+
+    /// Mounts what `url` names; `observer` is told what is awaited, and may end it.
+    ///
+    /// # Errors
+    /// As [`Session::open`]; [`NfsFailure::Cancelled`] where the observer ended it.
+    pub fn open_observed(
+        url: &NfsUrl,
+        observer: &Arc<dyn WaitObserver>,
+    ) -> Result<Session, NfsError> {
+        Session::open_with(url, &Arc::new(WaitMonitor::new(Arc::clone(observer))))
+    }
+
+    fn open_with(url: &NfsUrl, monitor: &Arc<WaitMonitor>) -> Result<Session, NfsError> {
         let caller = Caller::of(url);
         let nfs_port = match url.port {
             Some(port) => port,
-            None => port_of(url, &caller, (NFS_PROGRAM, NFS_V3), "port")?,
+            None => port_of(url, &caller, (NFS_PROGRAM, NFS_V3), "port", monitor)?,
         };
         let mount_port = match url.mount_port {
             Some(port) => port,
-            None => port_of(url, &caller, (MOUNT_PROGRAM, MOUNT_V3), "mountport")?,
+            None => port_of(url, &caller, (MOUNT_PROGRAM, MOUNT_V3), "mountport", monitor)?,
         };
         let with_port = |address: &IpAddr| SocketAddr::new(*address, nfs_port);
         let mut servers: Vec<SocketAddr> = url.addresses.iter().map(with_port).collect();
         if servers.is_empty() {
-            servers.push(resolve(url, nfs_port)?);
+            servers.push(resolve(url, nfs_port, monitor)?);
         }
-        let (handle, rest) = mount(url, &caller, resolve(url, mount_port)?)?;
+        let mount_address = resolve(url, mount_port, monitor)?;
+        let (handle, rest) = mount(url, &caller, mount_address, monitor)?;
         let root = NfsFile { handle, path: format!("{}:{}", url.authority(), url.path) };
-        let mut channel = Channel::new(servers[0], url.privileged, url.timeo);
+        let mut channel = Channel::new(servers[0], url.privileged, url, monitor);
         let connected = channel.connect();
         let at_root = |failure| NfsError { procedure: "CONNECT", file: root.path.clone(), failure };
         connected.map_err(at_root)?;
 
-        let mut mounted = Mounted {
+        let mounted = Mounted {
             url: url.clone(),
             servers,
             caller,
-            root,
+            root: root.clone(),
             rsize_bytes: 0,
             wsize_bytes: 0,
-            info: fsinfo(&mut channel, &Caller::of(url), handle).map_err(|failure| NfsError {
-                procedure: "FSINFO",
-                file: format!("{}:{}", url.authority(), url.path),
-                failure,
-            })?,
+            info: NOT_KNOWN_YET,
+            monitor: Arc::clone(monitor),
         };
-        let info = &mounted.info;
+        let mut session = Session { mounted: Arc::new(mounted), channel, jukebox_retries: 0 };
+        let info = session.fsinfo(&root)?;
+        let mounted = Arc::get_mut(&mut session.mounted).expect("nobody else has it yet");
         mounted.rsize_bytes = Mounted::transfer_bytes(url.rsize_bytes, info.rtpref, info.rtmax);
         mounted.wsize_bytes = Mounted::transfer_bytes(url.wsize_bytes, info.wtpref, info.wtmax);
-        let mut session = Session { mounted: Arc::new(mounted), channel, jukebox_retries: 0 };
+        mounted.info = info;
         session.descend(&rest)?;
         Ok(session)
     }
@@ -207,7 +270,7 @@ impl Session {
         let url = &mounted.url;
         Session {
             mounted: Arc::clone(mounted),
-            channel: Channel::new(mounted.servers[0], url.privileged, url.timeo),
+            channel: Channel::new(mounted.servers[0], url.privileged, url, &mounted.monitor),
             jukebox_retries: 0,
         }
     }
@@ -227,6 +290,12 @@ impl Session {
         self.channel.set_deadline(deadline);
     }
 
+    /// Reports no waits from now on; the user's wish to end still ends them.
+    pub(crate) fn unreported(mut self) -> Session {
+        self.channel.set_monitor(self.mounted.monitor.unreported());
+        self
+    }
+
     /// Calls that were made again because the server said NFS3ERR_JUKEBOX.
     pub fn jukebox_retries(&self) -> u64 {
         self.jukebox_retries
@@ -237,17 +306,21 @@ impl Session {
         self.channel.reconnects()
     }
 
-    /// Does one procedure of NFS for `file`, again and again while the server says that it takes
-    /// long. `take` gives `None` for results of another procedure.
+    /// Does one procedure of NFS for `file`, and repeats it while the server answers
+    /// NFS3ERR_JUKEBOX, for as long as a call may take. `take` gives `None` for results of another
+    /// procedure.
     pub(super) fn ask<R>(
         &mut self,
         file: &str,
         arguments: NfsArguments<'_>,
         take: impl Fn(NfsResults<'_>) -> Option<Result<R, nfsstat3>>,
     ) -> Result<R, NfsError> {
-        let procedure = name(arguments.procedure());
+        let procedure = arguments.procedure().name();
         let failed = |failure| NfsError { procedure, file: file.to_owned(), failure };
         let mut wait = *JUKEBOX.start();
+        let monitor = Arc::clone(self.channel.monitor());
+        let server = self.channel.server().to_owned();
+        let (mut waiting, mut times) = (CallWait::begin(&monitor, &server), 0);
         loop {
             let answer =
                 self.channel.call(&self.mounted.caller, &Arguments::Nfs(arguments), |results| {
@@ -260,7 +333,13 @@ impl Session {
                 Some(Ok(value)) => return Ok(value),
                 Some(Err(nfsstat3::NFS3ERR_JUKEBOX)) => {
                     self.jukebox_retries += 1;
-                    std::thread::sleep(wait);
+                    times += 1;
+                    let within = self.channel.deadline();
+                    if waiting.elapsed() + wait > within {
+                        return Err(failed(NfsFailure::Jukebox { times, within }));
+                    }
+                    let awaited = Awaited::NotJukebox(procedure, times);
+                    waiting.sleep(wait, awaited).map_err(|_| failed(NfsFailure::Cancelled))?;
                     wait = (wait * 2).min(*JUKEBOX.end());
                 }
                 Some(Err(status)) => return Err(failed(NfsFailure::Status(status))),
@@ -276,8 +355,10 @@ impl Session {
 /// by then.
 pub fn null_round_trip(mounted: &Mounted) -> Option<Duration> {
     let until = Instant::now() + NULL_TIME_MAX * 2;
-    let mut channel =
-        Channel::new(*mounted.servers.first()?, mounted.url.privileged, NULL_TIME_MAX);
+    let quick =
+        NfsUrl { timeo: NULL_TIME_MAX, connect_timeout: NULL_TIME_MAX, ..mounted.url.clone() };
+    let server = *mounted.servers.first()?;
+    let mut channel = Channel::new(server, quick.privileged, &quick, &mounted.monitor);
     channel.connect().ok()?;
     let call = Arguments::Nfs(NfsArguments::NULL(()));
     let round_trip = || {
@@ -296,13 +377,14 @@ fn mount(
     url: &NfsUrl,
     caller: &Caller,
     server: SocketAddr,
+    monitor: &Arc<WaitMonitor>,
 ) -> Result<(Handle, Vec<String>), NfsError> {
     let failed = |procedure, failure| NfsError {
         procedure,
         file: format!("{}:{}", url.authority(), url.path),
         failure,
     };
-    let mut channel = Channel::new(server, url.privileged, url.timeo);
+    let mut channel = Channel::new(server, url.privileged, url, monitor);
     channel.connect().map_err(|failure| failed("CONNECT", failure))?;
     let names: Vec<String> =
         url.path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
@@ -319,56 +401,34 @@ fn mount(
         match answer.map_err(|failure| failed("MNT", failure))? {
             Some(Ok(handle)) => return Ok((handle, names[depth..].to_vec())),
             Some(Err(status)) => {
-                first_refusal.get_or_insert(NfsFailure::Mount(status));
+                first_refusal.get_or_insert(status);
             }
             None => {
                 return Err(failed("MNT", NfsFailure::Malformed("of another kind".to_owned())));
             }
         }
     }
-    Err(failed("MNT", first_refusal.expect("at least `/` was tried")))
-}
-
-fn fsinfo(
-    channel: &mut Channel,
-    caller: &Caller,
-    root: Handle,
-) -> Result<FSINFO3resok, NfsFailure> {
-    use nfs3::results::Res3;
-    let call = Arguments::Nfs(NfsArguments::FSINFO(FSINFO3args { fsroot: root.fh() }));
-    let answer = channel.call(caller, &call, |results| match results {
-        Results::Nfs(NfsResults::FSINFO(Res3::Ok(info))) => Ok(info),
-        Results::Nfs(NfsResults::FSINFO(Res3::Fail(status, _))) => Err(NfsFailure::Status(status)),
-        _ => Err(NfsFailure::Malformed("of another kind".to_owned())),
-    });
-    answer?
-}
-
-/// The name of a procedure in the RFC.
-fn name(procedure: NfsProcedure) -> &'static str {
-    use NfsProcedure as P;
-    match procedure {
-        P::NULL => "NULL",
-        P::GETATTR => "GETATTR",
-        P::SETATTR => "SETATTR",
-        P::LOOKUP => "LOOKUP",
-        P::ACCESS => "ACCESS",
-        P::READLINK => "READLINK",
-        P::READ => "READ",
-        P::WRITE => "WRITE",
-        P::CREATE => "CREATE",
-        P::MKDIR => "MKDIR",
-        P::SYMLINK => "SYMLINK",
-        P::MKNOD => "MKNOD",
-        P::REMOVE => "REMOVE",
-        P::RMDIR => "RMDIR",
-        P::RENAME => "RENAME",
-        P::LINK => "LINK",
-        P::READDIR => "READDIR",
-        P::READDIRPLUS => "READDIRPLUS",
-        P::FSSTAT => "FSSTAT",
-        P::FSINFO => "FSINFO",
-        P::PATHCONF => "PATHCONF",
-        P::COMMIT => "COMMIT",
+    let refusal = first_refusal.expect("at least `/` was tried");
+    if refusal == mountstat3::MNT3ERR_NOENT
+        && let Some(exports) = exports(&mut channel, caller)
+    {
+        let nearest = units::nearest(&url.path, exports.iter().map(String::as_str));
+        let nearest = nearest.map(str::to_owned);
+        return Err(failed("MNT", NfsFailure::NoExport { exports, nearest }));
     }
+    Err(failed("MNT", NfsFailure::Mount(refusal)))
+}
+
+/// The paths that the server exports, where it lists them (RFC 1813, section 5.2.5).
+fn exports(channel: &mut Channel, caller: &Caller) -> Option<Vec<String>> {
+    let call = Arguments::Mount(MountArguments::EXPORT(()));
+    let listed = channel.call(caller, &call, |results| match results {
+        Results::Mount(MountResults::EXPORT(exports)) => {
+            let path = |node: &exportnode<'_>| String::from_utf8_lossy(node.ex_dir.0).into_owned();
+            Some(exports.0.iter().map(path).collect())
+        }
+        _ => None,
+    });
+    // That the export is missing is the finding; a server need not list the others.
+    listed.ok().flatten()
 }

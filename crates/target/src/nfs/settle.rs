@@ -2,15 +2,15 @@
 
 use nfs3::arguments::stable_how;
 use nfs3::client::{Completion as Reply, Received, ReplyError};
-use nfs3::procedure::{NfsProcedure, Procedure};
-use nfs3::request::{NfsResults, Results};
+use nfs3::procedure::NfsProcedure;
 use nfs3::results::Res3;
 use nfs3::types::{nfsstat3, writeverf3};
 use workload::op::OpKind;
 
 use super::calls::{Call, CallKind, NONE};
-use super::core::{Core, EIO, Operation};
+use super::core::{Core, EPROTO, Operation};
 use super::error::{errno, refused_errno};
+use super::fault::{self, FaultyAnswer, ProtocolFault};
 use super::flow::Flow;
 use super::session::JUKEBOX;
 use crate::Completion;
@@ -18,6 +18,7 @@ use crate::Completion;
 /// What a reply says of its call.
 enum Outcome {
     Failed(i32),
+    Faulty(FaultyAnswer),
     Jukebox,
     Read { bytes: u32, eof: bool },
     Written { bytes: u32, committed: stable_how, verifier: writeverf3 },
@@ -51,7 +52,7 @@ impl Core {
                 }
                 _ => None,
             };
-            let outcome = outcome(&reply, call.count, memory);
+            let outcome = outcome(&reply, call, memory);
             self.flows[place].answered();
             self.settle(place, index, outcome);
             // Also where the connection is given up below: what waits for its slot would else wait
@@ -67,8 +68,6 @@ impl Core {
     /// Does what a reply asks for.
     fn settle(&mut self, place: usize, index: u32, outcome: Outcome) {
         let call = self.calls[index];
-        let is_less_safe =
-            |committed| matches!(call.kind, CallKind::Write(asked) if committed < asked);
         match outcome {
             Outcome::Jukebox => {
                 self.counters[place].retries += 1;
@@ -80,25 +79,34 @@ impl Core {
                 self.jukebox.push(&mut self.calls, index);
             }
             Outcome::Failed(errno) => self.fail(index, errno),
+            Outcome::Faulty(answer) => {
+                let procedure = match call.kind {
+                    CallKind::Read => NfsProcedure::READ,
+                    CallKind::Write(_) => NfsProcedure::WRITE,
+                    CallKind::Commit { .. } => NfsProcedure::COMMIT,
+                };
+                let request = (call.offset, call.count);
+                self.faults.note(call.file, ProtocolFault::of_transfer(procedure, request, answer));
+                self.fail(index, EPROTO);
+            }
             Outcome::Read { bytes, eof } => {
                 self.counters[place].kinds[OpKind::Read as usize].bytes += u64::from(bytes);
                 self.moved(index, bytes, eof);
             }
-            Outcome::Written { committed, .. } if is_less_safe(committed) => {
-                // RFC 1813, section 3.3.7, forbids it; and there may be no memory left to remember
-                // it in until a COMMIT.
-                self.fail(index, EIO);
-            }
             Outcome::Written { bytes, committed, verifier } => {
-                self.counters[place].kinds[OpKind::Write as usize].bytes += u64::from(bytes);
-                let epoch = self.epoch_of(verifier);
+                let counters = &mut self.counters[place];
+                counters.kinds[OpKind::Write as usize].bytes += u64::from(bytes);
+                if call.operation >= self.setting.queue_depth {
+                    counters.rewritten_bytes += u64::from(bytes);
+                }
+                let epoch = self.epoch_of(place, verifier);
                 if committed == stable_how::UNSTABLE {
                     let operation = &mut self.operations[call.operation as usize];
                     operation.epoch = operation.epoch.min(epoch);
                 }
                 self.moved(index, bytes, false);
             }
-            Outcome::Committed { verifier } => self.committed(index, verifier),
+            Outcome::Committed { verifier } => self.committed(place, index, verifier),
         }
     }
 
@@ -108,10 +116,6 @@ impl Core {
         self.operations[call.operation as usize].bytes += bytes;
         if bytes == call.count || eof {
             return self.end_call(index);
-        }
-        if bytes == 0 {
-            // Neither bytes nor an end: it would be asked for ever.
-            return self.fail(index, EIO);
         }
         call.at += bytes;
         call.offset += u64::from(bytes);
@@ -171,36 +175,40 @@ impl Core {
 }
 
 /// What a reply says; the data of a READ goes into `memory`, where some is given.
-fn outcome(reply: &Reply<'_>, count: u32, memory: Option<&mut [u8]>) -> Outcome {
-    let told = match reply.procedure {
-        Procedure::Nfs(NfsProcedure::READ) => reply.read().map(|read| match read {
-            Res3::Ok(ok) if ok.data.0.len() == ok.count as usize && ok.count <= count => {
+fn outcome(reply: &Reply<'_>, call: &Call, memory: Option<&mut [u8]>) -> Outcome {
+    let request = (call.offset, call.count);
+    let outcome = match call.kind {
+        CallKind::Read => reply.read().map(|read| match read {
+            Res3::Ok(ok) => {
+                let data = ok.data.0;
+                if let Some(fault) = fault::of_read(request, ok.count, data.len(), ok.eof) {
+                    return Outcome::Faulty(fault.answer);
+                }
                 if let Some(memory) = memory {
-                    memory[..ok.data.0.len()].copy_from_slice(ok.data.0);
+                    memory[..data.len()].copy_from_slice(data);
                 }
                 Outcome::Read { bytes: ok.count, eof: ok.eof }
             }
-            Res3::Ok(_) => Outcome::Failed(EIO),
             Res3::Fail(status, _) => failed(status),
         }),
-        Procedure::Nfs(NfsProcedure::WRITE) => reply.write().map(|write| match write {
-            Res3::Ok(ok) if ok.count <= count => {
-                Outcome::Written { bytes: ok.count, committed: ok.committed, verifier: ok.verf }
-            }
-            Res3::Ok(_) => Outcome::Failed(EIO),
+        CallKind::Write(requested) => reply.write().map(|write| match write {
+            Res3::Ok(ok) => match fault::of_write(request, requested, ok.count, ok.committed) {
+                Some(fault) => Outcome::Faulty(fault.answer),
+                None => {
+                    Outcome::Written { bytes: ok.count, committed: ok.committed, verifier: ok.verf }
+                }
+            },
             Res3::Fail(status, _) => failed(status),
         }),
-        _ => reply.results().map(|results| match results {
-            Results::Nfs(NfsResults::COMMIT(Res3::Ok(ok))) => {
-                Outcome::Committed { verifier: ok.verf }
-            }
-            Results::Nfs(NfsResults::COMMIT(Res3::Fail(status, _))) => failed(status),
-            _ => Outcome::Failed(EIO),
+        CallKind::Commit { .. } => reply.commit().map(|commit| match commit {
+            Res3::Ok(ok) => Outcome::Committed { verifier: ok.verf },
+            Res3::Fail(status, _) => failed(status),
         }),
     };
-    told.unwrap_or_else(|error| match error {
+    outcome.unwrap_or_else(|error| match error {
         ReplyError::Refused(status) => Outcome::Failed(refused_errno(&status)),
-        ReplyError::Malformed(_) | ReplyError::OtherProcedure(_) => Outcome::Failed(EIO),
+        ReplyError::Malformed(error) => Outcome::Faulty(FaultyAnswer::Unreadable(error)),
+        ReplyError::OtherProcedure(_) => unreachable!("each call is decoded as what it is"),
     })
 }
 

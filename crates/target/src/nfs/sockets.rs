@@ -26,8 +26,6 @@ const RECEIVE_BYTES: usize = 256 << 10;
 const PIECES: usize = 128;
 /// Connections told of by one system call.
 const EVENTS: usize = 64;
-/// How long a connection may take at the opening.
-const CONNECT: Duration = Duration::from_secs(10);
 /// A receiving call returns after this long with nothing. Setting it for each call would be another
 /// system call, so shorter waits than this are made by `ppoll`.
 const STANDING: Duration = Duration::from_millis(50);
@@ -78,8 +76,10 @@ impl Sockets {
                 path: format!("connection {place} to {address}"),
                 source,
             };
-            let allowed = CONNECT.min(url.timeo);
-            let stream = dial::connect(*address, url.privileged, allowed).map_err(failed)?;
+            let allowed = url.connect_timeout;
+            // Whoever waits for this thread gives it up when the user wants to end.
+            let stream = dial::connect(*address, url.privileged, allowed, &mut || Ok(()));
+            let stream = stream.map_err(failed)?;
             let descriptor = Some(OwnedFd::from(stream));
             sockets.all.push(Socket {
                 address: *address,
@@ -162,12 +162,12 @@ impl Sockets {
                 Err(Errno::AGAIN) => {
                     socket.is_full = true;
                     let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
-                    if self.watch(place, flags, true).is_err() {
-                        self.close(core, place);
+                    if let Err(refused) = self.watch(place, flags, true) {
+                        self.close(core, place, refused);
                     }
                     return;
                 }
-                Err(_) => return self.close(core, place),
+                Err(errno) => return self.close(core, place, errno),
             }
         }
     }
@@ -261,8 +261,8 @@ impl Sockets {
                 self.made(place)?;
                 Ok(self.watch(place, epoll::EventFlags::IN, true)?)
             });
-            if made.is_err() {
-                return self.close(core, place);
+            if let Err(error) = made {
+                return self.close(core, place, errno(&error));
             }
             core.connected(place);
             self.name_ends(place, &mut core.counters[place]);
@@ -270,8 +270,8 @@ impl Sockets {
         }
         if may_send && self.all[place].is_full {
             self.all[place].is_full = false;
-            if self.watch(place, epoll::EventFlags::IN, true).is_err() {
-                return self.close(core, place);
+            if let Err(refused) = self.watch(place, epoll::EventFlags::IN, true) {
+                return self.close(core, place, refused);
             }
             self.send_on(core, place);
         }
@@ -296,13 +296,18 @@ impl Sockets {
         match answer {
             Ok((bytes, _)) if bytes > 0 => {
                 if !core.received(place, &self.received[..bytes]) {
-                    self.close(core, place);
+                    self.close(core, place, Errno::PROTO);
                 }
                 true
             }
             Err(Errno::AGAIN | Errno::INTR) => false,
-            Ok(_) | Err(_) => {
-                self.close(core, place);
+            // The server has closed it: what is written to it would be refused so.
+            Ok(_) => {
+                self.close(core, place, Errno::PIPE);
+                true
+            }
+            Err(errno) => {
+                self.close(core, place, errno);
                 true
             }
         }
@@ -311,7 +316,7 @@ impl Sockets {
     /// Gives a connection up. Its calls go over another one, so nothing of them may arrive over
     /// this one any more: it is reset, for after a plain close the kernel would go on to deliver
     /// what it had taken, old WRITEs after those that came later.
-    fn close(&mut self, core: &mut Core, place: usize) {
+    fn close(&mut self, core: &mut Core, place: usize, errno: Errno) {
         let state = self.tcp(place);
         let socket = &mut self.all[place];
         if let Some(socket) = &socket.descriptor {
@@ -325,13 +330,13 @@ impl Sockets {
         // With its last descriptor it leaves the epoll set.
         socket.descriptor = None;
         socket.is_full = false;
-        core.lost(place);
+        core.lost(place, errno);
     }
 
     /// Does what the core asks for.
     pub(super) fn provide(&mut self, core: &mut Core, wanted: Wanted) {
         match wanted {
-            Wanted::Close(place) => self.close(core, place as usize),
+            Wanted::Close(place) => self.close(core, place as usize, Errno::TIMEDOUT),
             Wanted::Connect(place) => {
                 let place = place as usize;
                 let begun = dial::begin(self.all[place].address, self.privileged);
@@ -339,12 +344,16 @@ impl Sockets {
                     self.all[place].descriptor = Some(socket);
                     Ok(self.watch(place, epoll::EventFlags::OUT, false)?)
                 });
-                if watched.is_err() {
-                    self.close(core, place);
+                if let Err(error) = watched {
+                    self.close(core, place, errno(&error));
                 }
             }
         }
     }
+}
+
+fn errno(error: &std::io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
 }
 
 fn endpoint(address: SocketAddr) -> Endpoint {

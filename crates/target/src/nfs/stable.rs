@@ -46,8 +46,9 @@ impl Core {
     }
 
     /// The number of the server's instance that a verifier stands for. A verifier that was not seen
-    /// before begins a new one: what the one before had not committed may be lost.
-    pub(super) fn epoch_of(&mut self, verifier: writeverf3) -> u32 {
+    /// before begins a new one: what the one before had not committed may be lost. It came over the
+    /// connection in `place`.
+    pub(super) fn epoch_of(&mut self, place: usize, verifier: writeverf3) -> u32 {
         if self.verifiers[0] == Some(verifier) {
             return self.epoch;
         }
@@ -57,6 +58,7 @@ impl Core {
         }
         if self.verifiers[0].is_some() {
             self.epoch += 1;
+            self.counters[place].verifier_changes += 1;
         }
         self.verifiers = [Some(verifier), self.verifiers[0]];
         for file in 0..self.files.len() as u32 {
@@ -67,26 +69,22 @@ impl Core {
         self.epoch
     }
 
-    pub(super) fn committed(&mut self, index: u32, verifier: writeverf3) {
+    pub(super) fn committed(&mut self, place: usize, index: u32, verifier: writeverf3) {
         let Call { operation: tag, file, kind, .. } = self.calls[index];
-        let epoch = self.epoch_of(verifier);
+        self.epoch_of(place, verifier);
         let CallKind::Commit { logged } = kind else { unreachable!("only a COMMIT commits") };
-        // An entry of an earlier epoch has its file recover as soon as it is known.
-        let is_lost = epoch < self.epoch || self.files[file as usize].is_recovering;
+        // Where an entry is of an earlier epoch its file recovers as soon as that is known.
+        let is_lost = self.files[file as usize].is_recovering;
         if !is_lost {
             self.log.committed(file, logged);
         }
         if tag == NONE {
-            if is_lost {
-                self.recover(file);
-            }
             return self.end_own_commit(index);
         }
         if is_lost {
             // It ends when the file's data has been written again.
             self.calls.release(index);
-            self.hold(tag);
-            return self.recover(file);
+            return self.hold(tag);
         }
         let lost = std::mem::take(&mut self.files[file as usize].lost_errno);
         self.operations[tag as usize].errno = lost;

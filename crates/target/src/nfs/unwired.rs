@@ -8,6 +8,7 @@
 
 use std::io::IoSlice;
 
+use rustix::io::Errno;
 use workload::connection::{ConnectionCounters, Endpoint};
 use workload::op::Op;
 
@@ -113,7 +114,7 @@ impl Unwired {
 
     /// The connection is gone, or was not made.
     pub fn lost(&mut self, place: usize) {
-        self.core.lost(place);
+        self.core.lost(place, Errno::CONNRESET);
     }
 
     /// The connection was made in place of a lost one.

@@ -47,6 +47,9 @@ pub const CONNECTIONS_MAX: u32 = 1024;
 /// A connection that says nothing for this long, with calls outstanding, is made anew: the timeout
 /// of mount.nfs for TCP.
 pub const TIMEO: Duration = Duration::from_secs(60);
+/// How long a connection may take to be made: a server that is up and not overloaded answers a SYN
+/// within milliseconds, and within some seconds where the first ones are lost. Our choice.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// What rsize and wsize may be.
 const TRANSFER_BYTES: std::ops::RangeInclusive<u64> = 512..=16 << 20;
 
@@ -83,6 +86,8 @@ pub struct NfsUrl {
     pub addresses: Vec<IpAddr>,
     /// How long a connection with calls outstanding may say nothing before it is made anew.
     pub timeo: Duration,
+    /// How long a connection may take to be made, and a name to be resolved.
+    pub connect_timeout: Duration,
 }
 
 /// Everything that is wrong with a URL.
@@ -117,6 +122,7 @@ impl NfsUrl {
             privileged: false,
             addresses: Vec::new(),
             timeo: TIMEO,
+            connect_timeout: CONNECT_TIMEOUT,
         }
     }
 
@@ -249,6 +255,20 @@ impl Parser {
         }
     }
 
+    /// A time, or `default` where it is wrong.
+    fn time(&mut self, key: &str, value: &str, default: Duration) -> Duration {
+        match parse_duration(value) {
+            Ok(time) if time >= Duration::from_millis(1) => time,
+            _ => {
+                let example = print_duration(default);
+                self.wrong(format!(
+                    "{key} is `{value}`; allowed are times from 1ms on, for example {example}"
+                ));
+                default
+            }
+        }
+    }
+
     fn option(&mut self, key: &str, value: &str) {
         match key {
             "port" => {
@@ -300,15 +320,13 @@ impl Parser {
                     }
                 }
             }
-            "timeo" => match parse_duration(value) {
-                Ok(timeo) if timeo >= Duration::from_millis(1) => self.url.timeo = timeo,
-                _ => self.wrong(format!(
-                    "timeo is `{value}`; allowed are times from 1ms on, for example 60s"
-                )),
-            },
+            "timeo" => self.url.timeo = self.time(key, value, TIMEO),
+            "connect_timeout" => {
+                self.url.connect_timeout = self.time(key, value, CONNECT_TIMEOUT);
+            }
             _ => self.wrong(format!(
                 "`{key}` is no option; there are port, mountport, nconnect, uid, gid, gids, rsize, \
-                 wsize, slots, policy, privileged, addr, timeo"
+                 wsize, slots, policy, privileged, addr, timeo, connect_timeout"
             )),
         }
     }
@@ -348,6 +366,9 @@ impl fmt::Display for NfsUrl {
         }
         if self.timeo != TIMEO {
             options.push(("timeo", print_duration(self.timeo)));
+        }
+        if self.connect_timeout != CONNECT_TIMEOUT {
+            options.push(("connect_timeout", print_duration(self.connect_timeout)));
         }
         for (place, (key, value)) in options.iter().enumerate() {
             write!(f, "{}{key}={value}", if place == 0 { '?' } else { '&' })?;

@@ -45,7 +45,7 @@ mod tests {
     fn a_url_with_every_option_is_read_and_printed_alike() {
         let text = "nfs://[fe80::1]:2050/vol/a%20b?mountport=635&nconnect=8&uid=0&gid=5&gids=7,8\
                     &rsize=65536&wsize=1048576&slots=64&policy=per-file&privileged=true\
-                    &addr=10.0.0.4,10.0.0.5&timeo=5s";
+                    &addr=10.0.0.4,10.0.0.5&timeo=5s&connect_timeout=2s";
         let url: NfsUrl = text.parse().unwrap();
         assert_eq!(
             (url.host.as_str(), url.port, url.path.as_str()),
@@ -56,6 +56,7 @@ mod tests {
         assert_eq!((url.rsize_bytes, url.wsize_bytes), (Some(65536), Some(1 << 20)));
         assert_eq!((url.policy, url.privileged), (Policy::PerFile, true));
         assert_eq!((url.addresses.len(), url.timeo), (2, Duration::from_secs(5)));
+        assert_eq!(url.connect_timeout, Duration::from_secs(2));
         assert_eq!(url.to_string(), text);
     }
 

@@ -29,17 +29,9 @@ fn is_held(url: &NfsUrl) -> bool {
     session.lookup(&ours, LEASE).is_ok()
 }
 
-/// What is done once the holder was silent for long. He is not, but the server's clock jumps
-/// between two of his signs of life; again, if he was just giving one.
-fn once_silent<R>(server: &Served, attempt: impl Fn() -> Result<R, Refusal>) -> R {
-    for _ in 0..10 {
-        server.later(31);
-        match attempt() {
-            Err(Refusal::InUse { .. }) => {}
-            outcome => return outcome.unwrap(),
-        }
-    }
-    panic!("the holder is never silent");
+/// What is done once the holder was silent for longer than a holder may be.
+fn once_silent<R>(server: &Served, attempt: impl FnOnce() -> Result<R, Refusal>) -> R {
+    server.after_silence(31, attempt).unwrap()
 }
 
 #[test]

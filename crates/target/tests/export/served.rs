@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use files::{FileSystem, Options, Time, Unstable};
@@ -26,6 +26,9 @@ struct Shared {
     exports: Mutex<Exports>,
     volume: VolumeIndex,
     before: Mutex<Before>,
+    /// Signs of life of a lock's holder wait; changed while the exports are locked.
+    is_holder_stopped: AtomicBool,
+    holder_continues: Condvar,
     /// Seconds by which the server's clock is ahead.
     ahead_s: AtomicU64,
     /// Clients that are connected.
@@ -62,8 +65,13 @@ impl Shared {
             let mut input = &bytes[..count];
             while let Some(received) = rpc.receive(&mut input, &mut refused).unwrap() {
                 let Received::Request(request) = received else { continue };
-                let now = self.now();
                 let mut exports = self.exports.lock().unwrap();
+                while self.is_holder_stopped.load(Ordering::SeqCst)
+                    && is_late_sign_of_life(&request.arguments, self.now())
+                {
+                    exports = self.holder_continues.wait(exports).unwrap();
+                }
+                let now = self.now();
                 if let Arguments::Nfs(arguments) = &request.arguments
                     && let Some(export) = exports.get_mut(self.volume)
                 {
@@ -78,6 +86,19 @@ impl Shared {
             }
             assert!(refused.is_empty(), "a call of ours was refused");
         }
+    }
+}
+
+/// Whether a lock's holder of before a jump of the clock touches it. It is the only SETATTR that is
+/// guarded and leaves the size, and its guard is the last touch, which is never older than some
+/// seconds otherwise.
+fn is_late_sign_of_life(arguments: &Arguments<'_>, now: Time) -> bool {
+    match arguments {
+        Arguments::Nfs(NfsArguments::SETATTR(args)) => {
+            let is_touch = args.new_attributes.size.is_none();
+            is_touch && args.guard.is_some_and(|guard| now.seconds - guard.seconds >= 30)
+        }
+        _ => false,
     }
 }
 
@@ -103,6 +124,8 @@ impl Served {
             exports: Mutex::new(exports),
             volume,
             before: Mutex::new(Box::new(|_, _, _| ())),
+            is_holder_stopped: AtomicBool::new(false),
+            holder_continues: Condvar::new(),
             ahead_s: AtomicU64::new(0),
             clients: AtomicU64::new(0),
             ended: AtomicBool::new(false),
@@ -139,6 +162,24 @@ impl Served {
     /// Lets the server's clock jump.
     pub(crate) fn later(&self, seconds: u64) {
         self.shared.ahead_s.fetch_add(seconds, Ordering::SeqCst);
+    }
+
+    /// Does `work` so many seconds later, with no sign of life of a lock's holder in between: those
+    /// that arrive are kept until it is done.
+    pub(crate) fn after_silence<R>(&self, seconds: u64, work: impl FnOnce() -> R) -> R {
+        let set_stopped = |is_stopped| {
+            let exports = self.shared.exports.lock().unwrap();
+            self.shared.is_holder_stopped.store(is_stopped, Ordering::SeqCst);
+            if is_stopped {
+                self.later(seconds);
+            }
+            drop(exports);
+            self.shared.holder_continues.notify_all();
+        };
+        set_stopped(true);
+        let result = work();
+        set_stopped(false);
+        result
     }
 
     /// Clients that are connected at this moment.

@@ -149,7 +149,15 @@ fn a_server_that_says_nothing_is_asked_again_over_another_connection() {
     let results = all(&mut target, &ops, 4, |op, memory| assert!(is_content(op, memory)));
     assert!(results.iter().all(|result| *result == 8192), "{results:?}");
     let counters = target.connections()[0];
-    assert_eq!((counters.reconnects, counters.replays), (1, 4));
+    {
+        // On a slow machine an answer may come too late as well: what counts is what was sent.
+        let world = server.world.lock().unwrap();
+        let last = world.seen.iter().map(|seen| seen.connection).max().unwrap();
+        let first = world.seen.iter().map(|seen| seen.connection).min().unwrap();
+        let expected = ((last - first) as u64, (world.seen.len() - ops.len()) as u64);
+        assert_eq!((counters.reconnects, counters.replays), expected);
+        assert!(counters.reconnects >= 1 && counters.replays >= 4, "{counters:?}");
+    }
     // The silent one was reset, so that nothing sent over it arrives after what was sent again.
     // The server's thread learns of it when it has its turn.
     let begun = Instant::now();
@@ -290,13 +298,18 @@ fn a_queue_depth_of_64_over_four_connections_is_16_on_each() {
         let server = Scripted::start((1, 1 << 20), |_, _| Act::Together(64));
         let mut target = server.open(&format!("nconnect=4&policy={policy}"), 64, |_| {});
         let ops: Vec<Op> = (0..128).map(|place| read(place * 4 * KIB, 4096)).collect();
-        let results = all(&mut target, &ops[..64], 64, |_, _| {});
-        assert!(results.iter().all(|result| *result == 4096), "{results:?}");
-        let world = server.world.lock().unwrap();
-        let mut connections: Vec<usize> = world.seen.iter().map(|seen| seen.connection).collect();
-        connections.sort_unstable();
-        let counts: Vec<usize> = connections.chunk_by(|a, b| a == b).map(<[usize]>::len).collect();
-        assert_eq!(counts, [16; 4], "{policy}");
+        // The second time with connections that have already done as much.
+        for ops in ops.chunks(64) {
+            let results = all(&mut target, ops, 64, |_, _| {});
+            assert!(results.iter().all(|result| *result == 4096), "{results:?}");
+            let mut world = server.world.lock().unwrap();
+            let mut connections: Vec<usize> =
+                world.seen.drain(..).map(|seen| seen.connection).collect();
+            connections.sort_unstable();
+            let counts: Vec<usize> =
+                connections.chunk_by(|a, b| a == b).map(<[usize]>::len).collect();
+            assert_eq!(counts, [16; 4], "{policy}");
+        }
     }
 }
 

@@ -5,9 +5,14 @@
 mod behaviour;
 mod broken;
 mod drive;
+mod exchange;
 mod files;
 mod ganesha;
+mod lying;
 mod memfs;
 mod namespaces;
+mod restarts;
 mod scripted;
 mod session;
+mod timing;
+mod waiting;

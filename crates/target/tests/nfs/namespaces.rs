@@ -32,9 +32,15 @@ const WIRE_BITS_PER_S: f64 = 200e6;
 /// 1514 bytes. The rest of what does not count (heads of replies) is less than a percent.
 const PAYLOAD_SHARE: f64 = 1448.0 / 1514.0;
 
-/// A machine that is busy with other tests makes the pace slower than the wire is, never faster:
-/// the fastest of so many attempts is what is held against the wire.
-const ATTEMPTS: usize = 5;
+/// A machine that is busy with other tests makes the pace slower than the wire is, never faster.
+/// So none of these attempts may be faster, and [`UNDISTURBED`] of them must reach the wire's rate:
+/// where each is disturbed with probability 1/4, independently, fewer do in 0.5 % of all tests
+/// (binomial). A client that cannot fill the wire fails all of them.
+const ATTEMPTS: usize = 6;
+/// Attempts that reach the wire's rate.
+const UNDISTURBED: usize = 2;
+/// Transfers of an attempt.
+const TRANSFERS: u64 = 400;
 /// How far from the wire's rate what is measured may be.
 const TOLERANCE: f64 = 0.05;
 
@@ -171,27 +177,26 @@ fn the_wires_rate_is_what_reading_and_writing_find() {
     let wire = Wire::new();
     let running = wire.service();
     let wanted = WIRE_BITS_PER_S / 8.0 * PAYLOAD_SHARE;
-    let (written, read_back) = Wire::within(&wire.client, || {
+    let ratios = Wire::within(&wire.client, || {
         let mut target = file(4, "");
-        let mut paces = [0.0f64; 2];
-        let writes: Vec<Op> = places(1000).map(|at| write(at, TRANSFER_BYTES)).collect();
-        let reads: Vec<Op> = places(1000).map(|at| read(at, TRANSFER_BYTES)).collect();
+        let mut ratios = [Vec::new(), Vec::new()];
+        let writes: Vec<Op> = places(TRANSFERS).map(|at| write(at, TRANSFER_BYTES)).collect();
+        let reads: Vec<Op> = places(TRANSFERS).map(|at| read(at, TRANSFER_BYTES)).collect();
         for _ in 0..ATTEMPTS {
-            for (ops, best) in [&writes, &reads].into_iter().zip(&mut paces) {
+            for (ops, ratios) in [&writes, &reads].into_iter().zip(&mut ratios) {
                 let mut instants = Vec::with_capacity(ops.len());
                 let results = all(&mut target, ops, 16, |_, _| instants.push(Instant::now()));
                 assert!(results.iter().all(|result| *result == TRANSFER_BYTES as i32));
-                *best = best.max(pace(&instants));
-            }
-            if paces.iter().all(|pace| pace / wanted >= 1.0 - TOLERANCE) {
-                break;
+                ratios.push(pace(&instants) / wanted);
             }
         }
-        (paces[0], paces[1])
+        ratios
     });
-    for (what, pace) in [("written", written), ("read", read_back)] {
-        let ratio = pace / wanted;
-        assert!((ratio - 1.0).abs() <= TOLERANCE, "{what}: {ratio:.3} of what the wire carries");
+    for (what, ratios) in ["written", "read"].into_iter().zip(ratios) {
+        let faster = ratios.iter().filter(|ratio| **ratio > 1.0 + TOLERANCE).count();
+        let reached = ratios.iter().filter(|ratio| **ratio >= 1.0 - TOLERANCE).count();
+        let shares = format!("{what}: {ratios:.3?} of what the wire carries");
+        assert!(faster == 0 && reached >= UNDISTURBED, "{shares}");
     }
     running.stop().unwrap();
 }

@@ -6,14 +6,16 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 use nfs3::arguments::{Data, stable_how};
-use nfs3::mount::mountres3_ok;
+use nfs3::directory::{READDIR3resok, dirlist3, entry3};
+use nfs3::mount::{dirpath, exportnode, exports, mountres3_ok, mountstat3};
 use nfs3::procedure::NfsProcedure;
 use nfs3::request::{Arguments, MountArguments, MountResults, NfsArguments, NfsResults, Results};
 use nfs3::results::{
-    COMMIT3resok, FSINFO3resok, READ3resfail, READ3resok, Res3, WRITE3resfail, WRITE3resok,
+    COMMIT3resok, FSINFO3resfail, FSINFO3resok, READ3resfail, READ3resok, Res3, WRITE3resfail,
+    WRITE3resok,
 };
 use nfs3::server::{Programs, Received, Request, Server, ServerOptions, reply};
-use nfs3::types::{Handle, nfs_fh3, nfsstat3, nfstime3, wcc_data};
+use nfs3::types::{Handle, filename3, nfs_fh3, nfsstat3, nfstime3, wcc_data};
 use target::nfs::{NfsAccess, NfsFiles, NfsUrl, Session};
 use workload::plan::WriteStability;
 
@@ -46,6 +48,16 @@ pub(crate) enum Act {
     Flood,
     /// Do it, and say that what was written is not safe.
     Unsafe,
+    /// Do it, and announce so many bytes.
+    Announce(u32),
+    /// READ: no data and no end of the file.
+    Nothing,
+    /// Do it, and answer with fewer bytes than the results have.
+    Truncated,
+    /// READDIR: so many entries, the first with this number in its name and this cookie; no end.
+    List { entries: u64, name: u64, cookie: u64 },
+    /// READDIR: nothing more.
+    ListEnd,
 }
 
 /// A request that was seen.
@@ -70,6 +82,10 @@ pub(crate) struct World {
     pub(crate) seen: Vec<Seen>,
     /// Connections that the client has reset.
     pub(crate) resets: usize,
+    /// FSINFO is answered NFS3ERR_JUKEBOX so many times.
+    pub(crate) busy: usize,
+    /// The only paths that MNT knows; any, where there are none.
+    pub(crate) exports: Vec<&'static str>,
     together: Vec<(TcpStream, Vec<u8>)>,
     connections: usize,
 }
@@ -107,6 +123,8 @@ impl Scripted {
             verifier: *b"\0verifie",
             seen: Vec::new(),
             resets: 0,
+            busy: 0,
+            exports: Vec::new(),
             together: Vec::new(),
             connections: 0,
         }));
@@ -135,10 +153,13 @@ impl Scripted {
 
     /// Mounts it with further options.
     pub(crate) fn session(&self, options: &str) -> Session {
+        Session::open(&self.url(options)).unwrap()
+    }
+
+    /// Its only export, with further options.
+    pub(crate) fn url(&self, options: &str) -> NfsUrl {
         let port = self.address.port();
-        let text = format!("nfs://127.0.0.1:{port}/x?mountport={port}&{options}");
-        let url: NfsUrl = text.parse().unwrap();
-        Session::open(&url).unwrap()
+        format!("nfs://127.0.0.1:{port}/x?mountport={port}&{options}").parse().unwrap()
     }
 
     /// What [`Scripted::open`] opens.
@@ -209,6 +230,11 @@ fn serve(
                 return Ok(());
             }
             perform(&mut world, &request, act, &mut answer);
+            if act == Act::Truncated {
+                answer.truncate(answer.len() - 8);
+                let length = (answer.len() - 4) as u32 | 1 << 31;
+                answer[..4].copy_from_slice(&length.to_be_bytes());
+            }
             match act {
                 Act::DoAndClose => return Ok(()),
                 Act::Silence => {}
@@ -266,6 +292,7 @@ fn seen(connection: usize, request: &Request<'_>) -> Option<Seen> {
         NfsArguments::READ(args) => (args.offset, args.count, None),
         NfsArguments::WRITE(args) => (args.offset, args.count, Some(args.stable)),
         NfsArguments::COMMIT(_) => (0, 0, None),
+        NfsArguments::READDIR(args) => (args.cookie, args.count, None),
         _ => return None,
     };
     Some(Seen { connection, xid, procedure, offset, count, stable })
@@ -273,14 +300,49 @@ fn seen(connection: usize, request: &Request<'_>) -> Option<Seen> {
 
 fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<u8>) {
     let most = if let Act::Short(most) = act { most } else { u32::MAX };
+    let names: Vec<String>;
     let fail = if let Act::Fail(status) = act { Some(status) } else { None };
     let results = match request.arguments {
-        Arguments::Mount(MountArguments::MNT(_)) => {
+        Arguments::Mount(MountArguments::MNT(path)) => {
             let ok = mountres3_ok { fhandle: nfs_fh3(b"root"), auth_flavors: vec![1] };
-            Results::Mount(MountResults::MNT(Ok(ok)))
+            let is_known = world.exports.is_empty()
+                || world.exports.iter().any(|known| known.as_bytes() == path.0);
+            let found = if is_known { Ok(ok) } else { Err(mountstat3::MNT3ERR_NOENT) };
+            Results::Mount(MountResults::MNT(found))
+        }
+        Arguments::Mount(MountArguments::EXPORT(())) => {
+            let node = |path: &&'static str| exportnode {
+                ex_dir: dirpath(path.as_bytes()),
+                ex_groups: Vec::new(),
+            };
+            Results::Mount(MountResults::EXPORT(exports(world.exports.iter().map(node).collect())))
+        }
+        Arguments::Nfs(NfsArguments::FSINFO(_)) if world.busy > 0 => {
+            world.busy -= 1;
+            let failed = FSINFO3resfail { obj_attributes: None };
+            let results = Res3::Fail(nfsstat3::NFS3ERR_JUKEBOX, failed);
+            Results::Nfs(NfsResults::FSINFO(results))
         }
         Arguments::Nfs(NfsArguments::FSINFO(_)) => {
             Results::Nfs(NfsResults::FSINFO(Res3::Ok(info())))
+        }
+        Arguments::Nfs(NfsArguments::READDIR(_)) if fail.is_some() => {
+            let failed = READ3resfail { obj_attributes: None };
+            Results::Nfs(NfsResults::READDIR(Res3::Fail(fail.unwrap(), failed)))
+        }
+        Arguments::Nfs(NfsArguments::READDIR(_)) => {
+            let (entries, name, cookie) = match act {
+                Act::List { entries, name, cookie } => (entries, name, cookie),
+                Act::ListEnd => (0, 0, 0),
+                other => panic!("{other:?} of READDIR"),
+            };
+            names = (name..name + entries).map(|number| format!("n{number}")).collect();
+            let names = names.iter().map(|name| filename3(name.as_bytes()));
+            let numbered = names.zip(cookie..);
+            let entries = numbered.map(|(name, cookie)| entry3 { fileid: 7, name, cookie });
+            let reply = dirlist3 { entries: entries.collect(), eof: act == Act::ListEnd };
+            let ok = READDIR3resok { dir_attributes: None, cookieverf: [0; 8], reply };
+            Results::Nfs(NfsResults::READDIR(Res3::Ok(ok)))
         }
         Arguments::Nfs(NfsArguments::READ(args)) => {
             let file = &world.files[args.file.0[1] as usize];
@@ -288,7 +350,13 @@ fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<
             let end = file.len().min(start + args.count.min(most) as usize);
             let data = Data(&file[start..end]);
             let eof = end == file.len();
-            let ok = READ3resok { file_attributes: None, count: (end - start) as u32, eof, data };
+            let count = (end - start) as u32;
+            let mut ok = READ3resok { file_attributes: None, count, eof, data };
+            match act {
+                Act::Announce(count) => ok.count = count,
+                Act::Nothing => (ok.count, ok.eof, ok.data) = (0, false, Data(&[])),
+                _ => {}
+            }
             Results::Nfs(NfsResults::READ(match fail {
                 Some(status) => Res3::Fail(status, READ3resfail { obj_attributes: None }),
                 None => Res3::Ok(ok),
@@ -307,6 +375,7 @@ fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<
             }
             let committed = if act == Act::Unsafe { stable_how::UNSTABLE } else { args.stable };
             let file_wcc = wcc_data::default();
+            let count = if let Act::Announce(count) = act { count } else { count };
             let ok = WRITE3resok { file_wcc, count, committed, verf: world.verifier };
             Results::Nfs(NfsResults::WRITE(match fail {
                 Some(status) => Res3::Fail(status, WRITE3resfail { file_wcc }),
@@ -338,7 +407,7 @@ fn info() -> FSINFO3resok {
         wtmax: 1 << 20,
         wtpref: 64 << 10,
         wtmult: 512,
-        dtpref: 8192,
+        dtpref: 1 << 20,
         maxfilesize: u64::MAX,
         time_delta: nfstime3 { seconds: 0, nseconds: 1 },
         properties: 0,

@@ -65,14 +65,7 @@ pub(super) fn write_all(
     while done < bytes.len() {
         let (rest, at) = (&bytes[done..], offset + done as u64);
         let written = shared.with(|session| session.write(file, at, rest, stable))?;
-        if written.bytes == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
-        }
-        if written.committed < stable && stable == stable_how::FILE_SYNC {
-            return Err(io::Error::other(
-                "WRITE: the server was asked to make it durable, and did not",
-            ));
-        }
+        shared.refuse_cancelled()?;
         if written.committed != stable_how::FILE_SYNC {
             unstable(written.verifier);
         }

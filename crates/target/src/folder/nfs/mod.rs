@@ -23,7 +23,7 @@ use nfs3::types::{ftype3, nfsstat3, sattr3};
 use crate::folder::nfs::files::{ExportFile, Sampled, write_all};
 use crate::folder::nfs::lease::Lease;
 use crate::folder::nfs::shared::{Shared, entry};
-use crate::folder::{Entry, FillFile, Folder, Kind, Lock, SampledFile};
+use crate::folder::{Entry, FillFile, Folder, Kind, Lock, Observer, SampledFile};
 use crate::nfs::session::Mounted;
 use crate::nfs::{NfsError, NfsFile, NfsUrl, Session};
 use crate::refusal::Refusal;
@@ -61,10 +61,14 @@ pub(crate) fn path_of(url: &NfsUrl) -> PathBuf {
 
 impl Export {
     /// Mounts what `url` names; where that is missing, the folder it would be made in.
-    pub(crate) fn open(url: &NfsUrl) -> Result<Export, Refusal> {
+    pub(crate) fn open(url: &NfsUrl, observer: Option<&Observer>) -> Result<Export, Refusal> {
+        let open = |url: &NfsUrl| match observer {
+            Some(observer) => Session::open_observed(url, observer),
+            None => Session::open(url),
+        };
         let unreachable =
             |error: NfsError| Refusal::NoExport { path: path_of(url), source: Box::new(error) };
-        let session = match Session::open(url) {
+        let session = match open(url) {
             Ok(session) => session,
             // What is mounted has no such name in it.
             Err(error) if error.is_status(nfsstat3::NFS3ERR_NOENT) => {
@@ -74,7 +78,7 @@ impl Export {
                     Some(above) => {
                         let above = NfsUrl { path: above.to_owned(), ..url.clone() };
                         let no_parent = || Refusal::NoParent { path: path_of(url) };
-                        Session::open(&above).map_err(|error| {
+                        open(&above).map_err(|error| {
                             let missing = error.is_status(nfsstat3::NFS3ERR_NOENT);
                             if missing { no_parent() } else { unreachable(error) }
                         })?
@@ -193,7 +197,8 @@ impl Folder for Export {
     fn lock(&self, directory: &Path) -> Result<Box<dyn Lock>, Refusal> {
         for _ in 0..LOCK_TRIES {
             let handle = self.look_up(directory)?;
-            let session = Session::of(&self.shared.mounted);
+            // Its sign of life is sent in the background too, where nobody waits for it.
+            let session = Session::of(&self.shared.mounted).unreported();
             let lease = Lease::take(session, handle.clone(), directory)?;
             // Between the two another process may have put another directory there, and a lock on
             // what nobody else finds keeps nobody away.
@@ -279,6 +284,7 @@ impl Folder for Export {
         let mut content = Vec::new();
         let mut part = vec![0; self.shared.mounted.rsize_bytes as usize];
         while (content.len() as u64) < attributes.size {
+            self.shared.refuse_cancelled()?;
             let offset = content.len() as u64;
             let read = |session: &mut Session| session.read(&file, offset, &mut part);
             let (bytes, end) = self.shared.with(read)?;

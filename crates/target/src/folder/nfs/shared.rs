@@ -58,6 +58,14 @@ impl Shared {
         done.map_err(failed)
     }
 
+    /// Refuses to continue once the user has asked to end.
+    pub(super) fn refuse_cancelled(&self) -> io::Result<()> {
+        match self.mounted.monitor.is_cancelled() {
+            true => Err(io::ErrorKind::Interrupted.into()),
+            false => Ok(()),
+        }
+    }
+
     /// Ends all idle connections but one.
     pub(super) fn disconnect_idle(&self) {
         lock(&self.idle).truncate(1);
@@ -155,7 +163,11 @@ impl Shared {
                 Ok((above.handle != root.handle && back.handle == root.handle).then_some(above))
             }
             // Above the root of an export is nothing, which servers say in their own ways.
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::Interrupted) =>
+            {
+                Err(error)
+            }
             Err(_) => Ok(None),
         }
     }

@@ -1,0 +1,156 @@
+//! Servers of NFS that keep a user waiting, go away in the middle of a run, and come back: what is
+//! said, and that Ctrl-C ends it. A program that did not would be killed when the harness's time is
+//! over, which is the least that any call may wait.
+
+use std::net::TcpListener;
+
+use crate::harness::{Place, Running};
+use crate::runs::TINY;
+
+/// The emulated service in a process of its own, which can be stopped and killed.
+struct Service {
+    running: Running,
+    port: String,
+}
+
+impl Service {
+    /// Volumes are kept in a directory, so that another service finds them.
+    fn start(place: &Place, address: &str) -> Service {
+        let data = place.path().join("volumes");
+        let data = data.to_str().expect("the test's path is text");
+        let arguments =
+            ["volume", "serve", "--metrics", "none", "--address", address, "--data", data];
+        let running = place.start(&arguments);
+        let url = running.wait_for("nfs://");
+        let port = url.trim().rsplit('=').next().expect("a port in the URL").to_owned();
+        running.wait_for("Ctrl-C ends the service");
+        Service { running, port }
+    }
+
+    fn url(&self) -> String {
+        format!("nfs://127.0.0.1:{0}/vol1?mountport={0}", self.port)
+    }
+
+    fn kill(self) {
+        self.running.signal("KILL");
+        assert_eq!(self.running.end().code, None, "it was killed");
+    }
+}
+
+/// A run that only Ctrl-C ends.
+fn start_long_run(place: &Place, url: &str, more: &[&str]) -> Running {
+    place.file("tiny.toml", TINY);
+    let fixed = ["run", url, "-w", "tiny.toml", "--no-report", "--measure", "60s"];
+    place.start(&[&fixed, more].concat())
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_named_after_a_second_and_ctrl_c_ends_the_wait() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("it is bound").port();
+    let url = format!("nfs://127.0.0.1:{port}/vol1?mountport={port}");
+    let place = Place::new();
+    for command in ["run", "plan", "clean"] {
+        let running = place.start(&[command, &url]);
+        running.wait_for("waiting for NFS server 127.0.0.1: no answer to MNT for 1 s");
+        running.signal("INT");
+        let ended = running.end();
+        // What has nothing to clean up ends as the system ends it.
+        let code = if command == "run" { Some(1) } else { None };
+        assert_eq!(ended.code, code, "{command}: {}", ended.stderr);
+        assert!(!place.store().exists(), "{command}: nothing was begun");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_fill_whose_server_does_not_answer() {
+    let place = Place::new();
+    let service = Service::start(&place, "127.0.0.1:0");
+    let more = ["--set", "file_size=8GiB", "--events", "jsonl"];
+    let running = start_long_run(&place, &service.url(), &more);
+    running.wait_for("prepare_progress");
+    service.running.signal("STOP");
+    running.signal("INT");
+    let ended = running.end();
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stderr.contains("interrupted; nothing was measured"), "{}", ended.stderr);
+    let last = ended.stdout.lines().last().expect("there are events");
+    assert!(last.contains(r#""verdict":"interrupted","exit_code":1"#), "{last}");
+    service.kill();
+}
+
+#[test]
+fn ctrl_c_ends_a_run_whose_server_does_not_answer_and_keeps_what_was_measured() {
+    let place = Place::new();
+    let service = Service::start(&place, "127.0.0.1:0");
+    let running = start_long_run(&place, &service.url(), &[]);
+    running.wait_for(" measure ");
+    running.wait_for(" measure ");
+    service.running.signal("STOP");
+    running.signal("INT");
+    let ended = running.end();
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stdout.contains("ops/s"), "the table is shown: {}", ended.stdout);
+    service.kill();
+}
+
+#[test]
+fn a_service_that_is_killed_and_started_again_is_one_line_each_and_the_run_continues() {
+    let place = Place::new();
+    let service = Service::start(&place, "127.0.0.1:0");
+    let address = format!("127.0.0.1:{}", service.port);
+    let running = start_long_run(&place, &service.url(), &["-o", "nconnect=2"]);
+    running.wait_for(" measure ");
+    service.kill();
+    let lost = running.wait_for("connection refused, retrying (");
+    assert!(lost.contains(&format!("2 of 2 connections to {address} lost")), "{lost}");
+    let service = Service::start(&place, &address);
+    running.wait_for("connected again after ");
+    running.wait_for(" measure ");
+    running.signal("INT");
+    let ended = running.end();
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let outage: Vec<&str> = ended
+        .stderr
+        .lines()
+        .skip_while(|line| !line.contains("connection refused"))
+        .take_while(|line| !line.contains("connected again"))
+        .collect();
+    let zeros = outage.iter().filter(|line| line.contains(" measure main ")).count();
+    assert_eq!(zeros, 0, "{outage:#?}");
+    let shown: serde_json::Value =
+        serde_json::from_str(&place.ok(&["show", "last", "--json"])).expect("it is JSON");
+    let connections = shown["load_points"][0]["runs"][0]["connections"].as_array();
+    for connection in connections.expect("there are two") {
+        assert_eq!(connection["reconnects"], 1, "{connection}");
+        assert!(connection["down_ns"].as_u64() > Some(0), "{connection}");
+    }
+    service.kill();
+}
+
+#[test]
+fn ctrl_c_ends_a_run_that_waits_for_a_service_that_is_gone() {
+    let place = Place::new();
+    let service = Service::start(&place, "127.0.0.1:0");
+    let running = start_long_run(&place, &service.url(), &[]);
+    running.wait_for(" measure ");
+    service.kill();
+    running.wait_for("connection refused, retrying (");
+    running.signal("INT");
+    let ended = running.end();
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let shown = place.ok(&["show", "last", "--json"]);
+    assert!(shown.contains("no connection to 127.0.0.1:"), "{shown}");
+    assert!(shown.contains("connection refused"), "{shown}");
+}
+
+#[test]
+fn a_path_that_is_not_exported_is_refused_with_the_exports() {
+    let place = Place::new();
+    let service = Service::start(&place, "127.0.0.1:0");
+    let ended = place.run(&["run", &service.url().replace("/vol1", "/vol2")]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let said = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("it exports /vol1; did you mean /vol1?"), "{said}");
+    service.kill();
+}
