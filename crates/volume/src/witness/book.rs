@@ -17,6 +17,13 @@ const RECENT: usize = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject(Place);
 
+impl Subject {
+    /// A small number that no other of its kind has while it is open.
+    pub(crate) fn number(self) -> u32 {
+        self.0.index() as u32
+    }
+}
+
 /// All of one kind that are no longer listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folded {
