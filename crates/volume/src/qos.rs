@@ -151,6 +151,8 @@ enum Place {
     Empty,
     /// It waits for this queue's limit.
     Waits,
+    /// At this instant, when all that are ready are known, one of them is chosen.
+    Chooses,
     /// In the `ready` of the next queue, under this number.
     Ready(u64),
 }
@@ -415,26 +417,33 @@ impl Shaper {
                 let at_ns = state.meters.conforms_at_ns(now_ns, bytes);
                 self.waiting_volumes.set(volume.0, at_ns);
             }
-            None if before == Place::Waits => self.waiting_volumes.remove(volume.0),
+            None if before != Place::Empty => self.waiting_volumes.remove(volume.0),
             None => {}
         }
     }
 
     /// Lets an endpoint choose among its volumes, and the chosen request wait for the endpoint's
     /// limit, as both are now.
-    fn schedule_endpoint(&mut self, now_ns: u64, endpoint: EndpointId) {
+    ///
+    /// Gives the chosen request, with its volume and flow, if it may go now.
+    fn schedule_endpoint(
+        &mut self,
+        now_ns: u64,
+        endpoint: EndpointId,
+    ) -> Option<(Queued, VolumeId, FlowId)> {
         let first = self.first_volume(endpoint);
-        let bytes = first.map(|(_, flow)| self.first_request(flow).request.bytes);
         let state = &mut self.endpoints[endpoint.0 as usize];
-        match bytes {
-            Some(bytes) => {
-                state.waits = true;
-                let at_ns = state.meters.conforms_at_ns(now_ns, bytes);
-                self.waiting_endpoints.set(endpoint.0, at_ns);
+        let Some((volume, flow)) = first else {
+            if std::mem::take(&mut state.waits) {
+                self.waiting_endpoints.remove(endpoint.0);
             }
-            None if std::mem::take(&mut state.waits) => self.waiting_endpoints.remove(endpoint.0),
-            None => {}
-        }
+            return None;
+        };
+        let queued = *front(&self.flows[flow.0 as usize]);
+        state.waits = true;
+        let at_ns = state.meters.conforms_at_ns(now_ns, queued.request.bytes);
+        self.waiting_endpoints.set(endpoint.0, at_ns);
+        (at_ns <= now_ns).then_some((queued, volume, flow))
     }
 
     /// A flow's first request has room in its flow. If it has no other limit to wait for, it goes.
@@ -465,22 +474,26 @@ impl Shaper {
         let turns = &mut self.volumes[request.volume.0 as usize].turns;
         let was_shared = turns.is_shared();
         turns.push(client, sequence, flow.0);
-        // A volume that comes to be shared takes its own turns at the endpoint.
-        let is_new_group = turns.is_shared() && !was_shared;
         let volume = &self.volumes[request.volume.0 as usize];
         let (place, chosen) = (volume.place, volume.chosen);
-        let is_withdrawn = matches!(place, Place::Ready(_)) && is_new_group;
-        if place == Place::Empty || is_withdrawn || self.first_flow(request.volume) != chosen {
-            self.schedule_volume(now_ns, request.volume);
+        if place != Place::Empty && self.first_flow(request.volume) == chosen {
+            // A volume that comes to be shared takes its own turns at the endpoint.
+            let is_shared = self.volumes[request.volume.0 as usize].turns.is_shared();
+            if was_shared || !is_shared || !matches!(place, Place::Ready(_)) {
+                return;
+            }
         }
+        self.schedule_volume(now_ns, request.volume);
     }
 
     /// A volume may have room for the request that it chose; if so, that one waits for the
     /// endpoint.
     fn promote_volume(&mut self, now_ns: u64, volume: VolumeId) {
-        self.schedule_volume(now_ns, volume);
-        if self.waiting_volumes.at_ns(volume.0) != Some(now_ns) {
-            return;
+        if self.volumes[volume.0 as usize].place == Place::Chooses {
+            self.schedule_volume(now_ns, volume);
+            if self.waiting_volumes.at_ns(volume.0) != Some(now_ns) {
+                return;
+            }
         }
         self.waiting_volumes.remove(volume.0);
         let state = &mut self.volumes[volume.0 as usize];
@@ -506,12 +519,8 @@ impl Shaper {
     /// An endpoint may have room for its first request. If so, it goes, and flow, volume and
     /// endpoint count it.
     fn release_first(&mut self, now_ns: u64, endpoint: EndpointId) -> Option<Released> {
-        self.schedule_endpoint(now_ns, endpoint);
-        if self.waiting_endpoints.at_ns(endpoint.0) != Some(now_ns) {
-            return None;
-        }
-        let (volume, flow) = self.first_volume(endpoint).expect("a waiting endpoint has a volume");
-        let Queued { arrived_ns, request, .. } = self.first_request(flow);
+        let (queued, volume, flow) = self.schedule_endpoint(now_ns, endpoint)?;
+        let Queued { arrived_ns, request, .. } = queued;
         let volumes_state = &mut self.volumes[volume.0 as usize];
         let endpoint_state = &mut self.endpoints[endpoint.0 as usize];
         let cost = cost([&volumes_state.meters, &endpoint_state.meters], request.bytes);
@@ -530,7 +539,7 @@ impl Shaper {
         self.schedule_flow(now_ns, flow);
         let state = &mut self.volumes[volume.0 as usize];
         if state.place == Place::Empty {
-            state.place = Place::Waits;
+            state.place = Place::Chooses;
             self.waiting_volumes.set(volume.0, now_ns);
         }
         self.consider_endpoint(now_ns, endpoint);

@@ -48,7 +48,9 @@ impl Turns {
     /// The first request of queue `id`, number `sequence`, is ready. A client of which nothing was
     /// ready has its turn after all others.
     pub(super) fn push(&mut self, client: u64, sequence: u64, id: u32) {
-        let index = match self.by_client.get(&client) {
+        let front =
+            self.order.front().filter(|front| self.lanes[**front as usize].client == client);
+        let index = match front.or_else(|| self.by_client.get(&client)) {
             Some(index) => *index,
             None => self.add(client),
         };
@@ -67,7 +69,7 @@ impl Turns {
         index
     }
 
-    /// Whether several clients may be waiting.
+    /// Whether several clients may be waiting: surely not after [`Turns::first`] said so.
     pub(super) fn is_shared(&self) -> bool {
         self.order.len() > 1
     }
@@ -88,10 +90,15 @@ impl Turns {
                 lane.ready.pop();
             }
             let Some(&Reverse((sequence, id))) = lane.ready.peek() else {
+                self.has_begun = false;
+                // Mostly there is one client, which comes again.
+                if self.order.len() == 1 {
+                    lane.deficit = 0;
+                    return None;
+                }
                 self.by_client.remove(&lane.client);
                 self.free.push(index);
                 self.order.pop_front();
-                self.has_begun = false;
                 continue;
             };
             if !self.has_begun {
