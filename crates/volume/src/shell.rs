@@ -7,6 +7,7 @@
 //! An idle service makes no system call and uses no processor time: it waits for its sockets, for
 //! ever if nothing is due.
 
+mod datagrams;
 mod event_loop;
 mod haste;
 mod http;
@@ -15,7 +16,7 @@ mod snapshot;
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::num::NonZeroU64;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ use crate::notice::Log;
 use crate::rules::Breach;
 use crate::server::{Open, Server, ServerOptions, StartError, in_memory};
 
+use datagrams::Datagrams;
 use event_loop::{EventLoop, Listening, Serves};
 use poll::Waker;
 
@@ -55,7 +57,7 @@ pub struct Options {
     pub memory: Bytes,
     /// The directory that volumes are kept in; without it they are in memory, and gone at the end.
     pub data: Option<PathBuf>,
-    /// Another port at which the portmapper answers, at each endpoint's address.
+    /// Another port at which the portmapper answers, over TCP and UDP, at each endpoint's address.
     pub portmapper: Option<u16>,
     /// Where `/metrics` and `/stat.json` are answered.
     pub metrics: Option<SocketAddr>,
@@ -167,6 +169,7 @@ impl Running {
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut listening = Vec::new();
         let (mut addresses, mut portmappers) = (Vec::new(), Vec::new());
+        let mut datagrams = Vec::new();
         for (endpoint, one) in config.endpoints.iter().enumerate() {
             let listener = listen(one.address, &format!("endpoint `{}`", one.name))?;
             let address = listener.local_addr().map_err(system("look at an address"))?;
@@ -180,7 +183,13 @@ impl Running {
                 continue;
             }
             let listener = listen(address, "the portmapper")?;
-            portmappers.push(listener.local_addr().map_err(system("look at an address"))?);
+            let address = listener.local_addr().map_err(system("look at an address"))?;
+            portmappers.push(address);
+            let socket = UdpSocket::bind(address).map_err(|source| {
+                let what = "the portmapper over UDP".to_owned();
+                Error::Listen { address, what, source }
+            })?;
+            datagrams.push(Datagrams { socket, endpoint, nfs_port });
             listening.push(Listening { listener, serves: Serves::Endpoint { endpoint, nfs_port } });
         }
         let mut metrics_address = None;
@@ -192,16 +201,20 @@ impl Running {
         let options = ServerOptions { memory, connections_max, epoch_ns: epoch.as_nanos() as u64 };
         let log = Box::new(move |line: &str| tell(&log, line));
         let server = Server::open(0, catalog, config, options, open, log);
-        let server = server.map_err(|error| match error {
+        let mut server = server.map_err(|error| match error {
             StartError::Account(broken) => Error::Account(broken),
             StartError::Volumes(problems) => Error::Volumes(problems),
         })?;
+        for (one, address) in datagrams.iter().zip(&portmappers) {
+            server.set_portmapper_udp(one.endpoint, address.port());
+        }
         let (send, commands): (_, Receiver<Command>) = channel();
         let waker = Waker::new().map_err(system("make an eventfd"))?;
         let theirs = waker.clone().map_err(system("copy an eventfd"))?;
         make_room_for_files(&waker, connections_max);
-        let mut event_loop = EventLoop::new(server, listening, theirs, commands, started)
-            .map_err(system("make an epoll set"))?;
+        let mut event_loop =
+            EventLoop::new(server, listening, datagrams, theirs, commands, started)
+                .map_err(system("make an epoll set"))?;
         let (send_id, thread_id) = channel();
         let thread = std::thread::Builder::new()
             .name("volume".to_owned())
