@@ -67,6 +67,7 @@ const NEEDED: &[Needed] = &[
     library("ganesha/libfsalmem.so", "nfs-ganesha-mem", OTHER_SERVER),
     library("ganesha/libfsalvfs.so", "nfs-ganesha-vfs", OTHER_SERVER),
     program("nfs-ls", "libnfs-utils", Step::Tests, OTHER_CLIENT),
+    program("showmount", "nfs-common", Step::Tests, "asks the emulated service's portmapper"),
     program("ip", "iproute2", Step::Tests, NAMESPACES),
     program("tc", "iproute2", Step::Tests, NAMESPACES),
     program("qemu-system-x86_64", "qemu-system-x86", Step::Kernel, "boots a kernel as a client"),
