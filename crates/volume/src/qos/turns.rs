@@ -19,57 +19,59 @@ pub const QUANTUM: u64 = 64 << 10;
 /// Numbers of requests in the order of arrival, each with the queue whose first request it is.
 type Ready = BinaryHeap<Reverse<(u64, u32)>>;
 
-/// Queues whose first request is ready, by the client (or group of clients) that they belong to.
+/// Queues whose first request is ready, by the client (or group of clients) to which they belong.
 ///
 /// A queue whose first request has changed or is no longer ready stays until its turn comes, and
 /// is passed over then.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    lanes: Vec<Lane>,
-    /// Indices of lanes that belong to nobody.
+    clients: Vec<Client>,
+    /// Indices in `clients` that are not in use.
     free: Vec<u32>,
-    /// lanes[index] by client.
-    by_client: BTreeMap<u64, u32>,
-    /// Indices of lanes in the order of their turns.
+    /// Indices in `clients` by the client's number.
+    by_number: BTreeMap<u64, u32>,
+    /// Indices in `clients` in the order of their turns.
     order: VecDeque<u32>,
     /// The first of `order` has been given the quantum of its turn.
     has_begun: bool,
 }
 
 #[derive(Debug)]
-struct Lane {
-    client: u64,
+struct Client {
+    /// As given to [`Turns::push`].
+    number: u64,
     /// Bytes that it may still send.
     deficit: u64,
     ready: Ready,
 }
 
 impl Turns {
-    /// The first request of queue `id`, number `sequence`, is ready. A client of which nothing was
-    /// ready has its turn after all others.
-    pub(super) fn push(&mut self, client: u64, sequence: u64, id: u32) {
+    /// Adds the first request of queue `id`, request number `sequence`, for client `number`. A
+    /// client that had nothing ready has its turn after all others.
+    pub(super) fn push(&mut self, number: u64, sequence: u64, id: u32) {
         let front =
-            self.order.front().filter(|front| self.lanes[**front as usize].client == client);
-        let index = match front.or_else(|| self.by_client.get(&client)) {
+            self.order.front().filter(|front| self.clients[**front as usize].number == number);
+        let index = match front.or_else(|| self.by_number.get(&number)) {
             Some(index) => *index,
-            None => self.add(client),
+            None => self.add(number),
         };
-        self.lanes[index as usize].ready.push(Reverse((sequence, id)));
+        self.clients[index as usize].ready.push(Reverse((sequence, id)));
     }
 
-    fn add(&mut self, client: u64) -> u32 {
+    fn add(&mut self, number: u64) -> u32 {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.lanes.push(Lane { client, deficit: 0, ready: Ready::new() });
-            (self.lanes.len() - 1) as u32
+            self.clients.push(Client { number, deficit: 0, ready: Ready::new() });
+            (self.clients.len() - 1) as u32
         });
-        let lane = &mut self.lanes[index as usize];
-        (lane.client, lane.deficit) = (client, 0);
-        self.by_client.insert(client, index);
+        let client = &mut self.clients[index as usize];
+        (client.number, client.deficit) = (number, 0);
+        self.by_number.insert(number, index);
         self.order.push_back(index);
         index
     }
 
-    /// Whether several clients may be waiting: surely not after [`Turns::first`] said so.
+    /// Whether several clients may be waiting. One that has nothing ready any more counts until its
+    /// turn comes.
     pub(super) fn is_shared(&self) -> bool {
         self.order.len() > 1
     }
@@ -85,27 +87,27 @@ impl Turns {
     ) -> Option<(u64, u32)> {
         loop {
             let index = *self.order.front()?;
-            let lane = &mut self.lanes[index as usize];
-            while lane.ready.peek().is_some_and(|Reverse((n, id))| !is_current(*n, *id)) {
-                lane.ready.pop();
+            let client = &mut self.clients[index as usize];
+            while client.ready.peek().is_some_and(|Reverse((n, id))| !is_current(*n, *id)) {
+                client.ready.pop();
             }
-            let Some(&Reverse((sequence, id))) = lane.ready.peek() else {
+            let Some(&Reverse((sequence, id))) = client.ready.peek() else {
                 self.has_begun = false;
                 // Mostly there is one client, which comes again.
                 if self.order.len() == 1 {
-                    lane.deficit = 0;
+                    client.deficit = 0;
                     return None;
                 }
-                self.by_client.remove(&lane.client);
+                self.by_number.remove(&client.number);
                 self.free.push(index);
                 self.order.pop_front();
                 continue;
             };
             if !self.has_begun {
-                lane.deficit += QUANTUM;
+                client.deficit += QUANTUM;
                 self.has_begun = true;
             }
-            if cost(id) <= lane.deficit {
+            if cost(id) <= client.deficit {
                 return Some((sequence, id));
             }
             self.order.rotate_left(1);
@@ -116,8 +118,8 @@ impl Turns {
     /// What [`Turns::first`] gave last goes.
     pub(super) fn served(&mut self, cost: u64) {
         let Some(index) = self.order.front() else { return };
-        let lane = &mut self.lanes[*index as usize];
-        lane.ready.pop();
-        lane.deficit = lane.deficit.saturating_sub(cost);
+        let client = &mut self.clients[*index as usize];
+        client.ready.pop();
+        client.deficit = client.deficit.saturating_sub(cost);
     }
 }
