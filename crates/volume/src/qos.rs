@@ -566,7 +566,7 @@ fn front(flow: &Flow) -> &Queued {
 /// that could go in the time of an operation, if that is more.
 fn cost(meters: [&Meters; 2], bytes: u64) -> u64 {
     let operation = meters.into_iter().map(|meters| meters.operation_bytes(QUANTUM)).max();
-    bytes.max(operation.unwrap_or_default()).max(1)
+    bytes.max(operation.unwrap_or_default())
 }
 
 /// The place of what was added last.

@@ -113,17 +113,17 @@ fn where_only_operations_are_limited_clients_take_turns_by_operation() {
 #[test]
 fn requests_that_count_against_both_limits_are_shared_by_the_time_that_they_take() {
     let per_s = |per_s| Some(Rate { per_s: NonZeroU64::new(per_s).expect("a rate"), burst_ns: 0 });
-    // An operation takes as long as 64 KiB.
-    let limits = Limits { bytes: per_s(RATE), ops: per_s(1024) };
+    // An operation takes as long as 16 KiB, so four small ones as long as a large one: 1/1024 s.
+    let limits = Limits { bytes: per_s(RATE), ops: per_s(4096) };
     let mut shaper = Shaper::new(Limits::default());
     let endpoint = shaper.add_endpoint(Limits::default());
     let volume = shaper.add_volume(endpoint, limits);
     let [small, large] = [1, 2].map(|client| shaper.open_flow_of(ClientId::new(client)));
-    arrive(&mut shaper, 0, small, volume, 4096, 2000);
-    arrive(&mut shaper, 0, large, volume, 65_536, 2000);
-    let went = until(&mut shaper, 999_999_999);
+    arrive(&mut shaper, 0, small, volume, 4096, 10_000);
+    arrive(&mut shaper, 0, large, volume, 65_536, 10_000);
+    let went = until(&mut shaper, 999_999_990);
     let count = |flow| went.iter().filter(|released| released.flow == flow).count();
-    assert_eq!((count(small), count(large)), (512, 512));
+    assert_eq!((count(small), count(large)), (2048, 512));
 }
 
 /// An endpoint is the limit. One client has long queues for ten volumes; another uses the first of

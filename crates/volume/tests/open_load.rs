@@ -82,6 +82,15 @@ fn load_at_exactly_the_pace_of_the_limit_is_never_delayed() {
         assert_eq!((counters.completed(), counters.read_bytes), (2 * PER_S, 2 * PER_S * BYTES));
         assert_eq!(counters.outstanding_max, 1, "each has gone before the next comes");
     }
+    // None waits in a queue even for the instant of its arrival.
+    let mut service = service();
+    let endpoint = service.endpoint_key("e").expect("it is there");
+    let volume = service.volume_key("v").expect("it is there");
+    let connection = service.connect(endpoint, "a:1", "a");
+    for now_ns in arrivals {
+        let due = service.arrive(now_ns, connection, volume, Procedure::Read, BYTES, 0);
+        assert!(due.is_ok_and(|due| due.is_some()), "at {now_ns}");
+    }
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl Turns {
     /// The request that goes next, with its queue. The same one again unless something changed.
     ///
     /// * `is_current` - whether this is still the number of the queue's first request
-    /// * `cost` - bytes of the turn that the queue's first request takes, at least 1
+    /// * `cost` - bytes of the turn that the queue's first request takes
     pub(super) fn first(
         &mut self,
         is_current: impl Fn(u64, u32) -> bool,
@@ -121,5 +121,84 @@ impl Turns {
         let client = &mut self.clients[*index as usize];
         client.ready.pop();
         client.deficit = client.deficit.saturating_sub(cost);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+
+    /// Clients 0, 1, ... with requests of these sizes, each with one queue that is never empty.
+    struct Clients {
+        turns: Turns,
+        bytes: Vec<u64>,
+        sequence: u64,
+    }
+
+    impl Clients {
+        fn new(bytes: &[u64]) -> Clients {
+            let mut all = Clients { turns: Turns::default(), bytes: bytes.to_vec(), sequence: 0 };
+            (0..bytes.len()).for_each(|client| all.push(client));
+            all
+        }
+
+        fn push(&mut self, client: usize) {
+            self.sequence += 1;
+            self.turns.push(client as u64, self.sequence, client as u32);
+        }
+
+        fn next(&mut self) -> Option<usize> {
+            let first = || |_: u64, _: u32| true;
+            let bytes = self.bytes.clone();
+            let cost = |client: u32| bytes[client as usize];
+            let (sequence, client) = self.turns.first(first(), cost)?;
+            assert_eq!(self.turns.first(first(), cost), Some((sequence, client)), "it is settled");
+            self.turns.served(cost(client));
+            Some(client as usize)
+        }
+
+        /// The next requests by their clients, A, B, ...; each is followed by another one.
+        fn order(&mut self, count: usize) -> String {
+            let mut one = || {
+                let client = self.next().expect("requests are ready");
+                self.push(client);
+                char::from(b'A' + client as u8)
+            };
+            (0..count).map(|_| one()).collect()
+        }
+    }
+
+    #[test]
+    fn in_each_turn_a_client_sends_a_quantum_and_saves_what_it_could_not_use() {
+        let mut clients = Clients::new(&[64 * KIB, 16 * KIB, 160 * KIB]);
+        // C has 64, 128, 192, and 32 left; then 96, 160, and nothing left.
+        assert_eq!(clients.order(27), "ABBBBABBBBABBBBCABBBBABBBBC");
+        assert_eq!(clients.order(16), "ABBBBABBBBABBBBC", "from the beginning");
+    }
+
+    #[test]
+    fn a_client_with_nothing_ready_loses_what_it_saved_and_comes_back_behind_the_others() {
+        let mut clients = Clients::new(&[160 * KIB, 64 * KIB]);
+        assert_eq!(clients.order(2), "BB");
+        // Client 0 sends its only request and has 32 KiB left.
+        assert_eq!(clients.next(), Some(0));
+        assert_eq!(clients.order(2), "BB");
+        clients.push(0);
+        // 64, 128 and 192 KiB; with what it had left it would be 96 and 160.
+        assert_eq!(clients.order(4), "BBAB");
+    }
+
+    #[test]
+    fn a_client_that_is_alone_loses_what_it_saved_too() {
+        let mut clients = Clients::new(&[100 * KIB]);
+        clients.bytes.push(64 * KIB);
+        assert_eq!((clients.next(), clients.next()), (Some(0), None));
+        assert!(!clients.turns.is_shared());
+        clients.push(0);
+        clients.push(1);
+        // 28 KiB were left: with them it would be first.
+        assert_eq!(clients.order(3), "BAB");
     }
 }
