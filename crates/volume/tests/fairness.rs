@@ -127,8 +127,8 @@ fn requests_that_count_against_both_limits_are_shared_by_the_time_that_they_take
     assert_eq!((count(small), count(large)), (2048, 512));
 }
 
-/// An endpoint is the limit. One client has long queues for ten volumes; another uses the first of
-/// these, or one that nobody else uses.
+/// An endpoint is the limit. One client has long queues for ten volumes; another uses the one that
+/// the first client came to last, or one that nobody else uses.
 #[test]
 fn at_an_endpoint_a_client_does_not_wait_behind_what_another_sent_to_other_volumes() {
     for is_shared in [true, false] {
@@ -144,7 +144,7 @@ fn at_an_endpoint_a_client_does_not_wait_behind_what_another_sent_to_other_volum
         let good = shaper.open_flow_of(ClientId::new(2));
         let mut now_ns = 1_000_000_000;
         for turn in 0..20 {
-            let volume = volumes[if is_shared { 0 } else { 10 }];
+            let volume = volumes[if is_shared { 9 } else { 10 }];
             arrive(&mut shaper, now_ns, good, volume, 4096, 1);
             // The others are the busy client's volumes, and the shared volume if there is one. It
             // may have to send first what the busy client has there, in a turn of its own.

@@ -26,10 +26,10 @@ const CROWD: usize = 10_000;
 /// Calls of the good client, each a WRITE or a READ.
 const CALLS: usize = 2000;
 
-/// How much longer the good client's work may take beside others than alone, at most. A turn of the
-/// service serves up to 512 sockets, each once, so a call waits for as many others; none of those
-/// here costs more than a call does. What starves it makes it wait for all of the crowd, or for
-/// ever.
+/// How much longer the good client's work may take beside others than alone, at most. A turn of
+/// the service serves up to 512 sockets, each once, so a call waits for as many others; none of
+/// those here costs more than a call does. What starves it makes it wait for all of the crowd, or
+/// for ever.
 const SLOWER: u32 = 512;
 
 /// For a connection that has sent next to nothing. Sockets' buffers are the kernel's.

@@ -142,8 +142,9 @@ fn a_burst_takes_in_as_much_as_its_time_at_the_rate_and_no_more() {
         let passed = (0..6).filter(|_| pass(&mut shaper, now_ns)).count();
         assert_eq!(passed, 4, "at {now_ns}");
     }
-    // The burst has room for 0.75 ns (50 bytes) more than four requests, and the pause left a credit
-    // of 1 ns: the next one goes 1.75 ns before the time of one, and that after it before two.
+    // The burst has room for 0.75 ns (50 bytes) more than four requests, and the pause left a
+    // credit of 1 ns: the next one goes 1.75 ns before the time of one, and the one after it that
+    // much before the time of two.
     assert!(!pass(&mut shaper, NS_PER_S + 122_068));
     assert!(pass(&mut shaper, NS_PER_S + 122_069));
     // What was refused has not been counted.

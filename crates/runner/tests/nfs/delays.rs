@@ -7,7 +7,8 @@
 //!
 //! What the connection and being woken add is measured, and compared with what they add to a bare
 //! pair of sockets that takes the same times: once polling the clock until it is time, and once
-//! asleep. Both are measured in turns, in [`ROUNDS`] rounds, and all operations of all rounds count.
+//! asleep. Both are measured in turns, in [`ROUNDS`] rounds, and all operations of all rounds
+//! count.
 //!
 //! Error rate: other programs delay an operation of either side now and then. Above the median the
 //! operations that are too late may be four times the share of the bare pair's that are as late. Of
