@@ -74,7 +74,7 @@ impl Good {
         Good { client, file }
     }
 
-    /// Writes and reads, one call after the other. Gives the time that it took, which may be at most
+    /// Writes and reads, one call after the other. Gives the time that it took: at most
     /// `most`.
     fn work_within(&mut self, most: Duration) -> Duration {
         let data = pattern(8192);
