@@ -69,6 +69,7 @@ const NEEDED: &[Needed] = &[
     library("ganesha/libfsalmem.so", "nfs-ganesha-mem", OTHER_SERVER),
     library("ganesha/libfsalvfs.so", "nfs-ganesha-vfs", OTHER_SERVER),
     program("nfs-ls", "libnfs-utils", Step::Tests, OTHER_CLIENT),
+    program("showmount", "nfs-common", Step::Tests, "asks the emulated service's portmapper"),
     program("ip", "iproute2", Step::Tests, NAMESPACES),
     program("tc", "iproute2", Step::Tests, NAMESPACES),
     program("c++", "g++", Step::Fuzz, "libFuzzer is compiled"),

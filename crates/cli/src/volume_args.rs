@@ -142,7 +142,8 @@ pub(crate) struct ServeArguments {
     )]
     pub(crate) metrics: Metrics,
 
-    /// Let the portmapper answer at this port too, usually 111, for clients that ask there.
+    /// Let the portmapper answer at this port too, usually 111, for clients that ask there, over
+    /// TCP and UDP.
     #[arg(long, value_name = "PORT", help_heading = SERVICE)]
     pub(crate) portmapper: Option<u16>,
 

@@ -15,7 +15,7 @@
 
 use crate::arguments::stable_how;
 use crate::procedure::{NfsProcedure, Procedure};
-use crate::record::{MARK_BYTES, RecordReader, RecordTooLong, begin_record, end_record};
+use crate::record::{MARK_BYTES, RecordError, RecordReader, begin_record, end_record};
 use crate::request::{Arguments, Results};
 use crate::results::{COMMIT3res, READ3res, WRITE3res};
 use crate::rpc::{Credential, ReplyHeader, ReplyStatus, encode_call_head};
@@ -37,9 +37,9 @@ pub struct ClientOptions {
 /// Why a stream of replies is of no use any more: the connection must be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// A record above the maximum.
+    /// A record above the maximum, or of too many empty fragments.
     #[error(transparent)]
-    TooLong(#[from] RecordTooLong),
+    Record(#[from] RecordError),
     /// A record that is no reply.
     #[error("read the head of a reply: {0}")]
     NotAReply(XdrError),

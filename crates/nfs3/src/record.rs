@@ -16,14 +16,25 @@ pub const LAST_FRAGMENT: u32 = 1 << 31;
 /// The bytes of a mark.
 pub const MARK_BYTES: usize = 4;
 
-/// A record longer than agreed: there is no way to find the next one, so the connection ends.
+/// Empty fragments that a record may have. RFC 5531 does not forbid them and known peers send none;
+/// without a limit a record of nothing else never ends, and reading it takes a whole processor.
+pub const EMPTY_FRAGMENTS_MAX: usize = 16;
+
+/// A record that is not read: there is no way to find the next one, so the connection must be
+/// closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a record of {length_bytes} bytes or more arrived, the most allowed is {max_bytes}")]
-pub struct RecordTooLong {
-    /// The length so far, with the fragment that was announced.
-    pub length_bytes: u64,
-    /// The most allowed.
-    pub max_bytes: usize,
+pub enum RecordError {
+    /// It is longer than allowed.
+    #[error("a record of {length_bytes} bytes or more arrived, the most allowed is {max_bytes}")]
+    TooLong {
+        /// The length so far, with the fragment that was announced.
+        length_bytes: u64,
+        /// The most allowed.
+        max_bytes: usize,
+    },
+    /// It has more than [`EMPTY_FRAGMENTS_MAX`] empty fragments.
+    #[error("a record with more than {EMPTY_FRAGMENTS_MAX} empty fragments arrived")]
+    EmptyFragments,
 }
 
 /// The mark of a record that is sent as one fragment.
@@ -63,6 +74,8 @@ pub struct RecordReader {
     /// What the present fragment still lacks.
     fragment_left: usize,
     fragment_is_last: bool,
+    /// Empty fragments of the present record so far.
+    empty_fragments: usize,
     /// Whether `buffer` holds a record that was handed out.
     handed_out: bool,
     /// A buffer beyond this is given back once the record was read.
@@ -83,6 +96,7 @@ impl RecordReader {
             mark_len: 0,
             fragment_left: 0,
             fragment_is_last: false,
+            empty_fragments: 0,
             handed_out: false,
             kept_bytes: Self::KEPT_BYTES,
         }
@@ -100,6 +114,7 @@ impl RecordReader {
         self.mark_len = 0;
         self.fragment_left = 0;
         self.fragment_is_last = false;
+        self.empty_fragments = 0;
         self.handed_out = false;
     }
 
@@ -107,11 +122,12 @@ impl RecordReader {
     /// more is needed.
     ///
     /// # Errors
-    /// The record is longer than allowed; the stream is of no use after that.
+    /// The record is longer than allowed, or has too many empty fragments; the stream is of no use
+    /// after that.
     pub fn next<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
-    ) -> Result<Option<&'a [u8]>, RecordTooLong> {
+    ) -> Result<Option<&'a [u8]>, RecordError> {
         if self.handed_out {
             self.handed_out = false;
             self.buffer.clear();
@@ -145,7 +161,7 @@ impl RecordReader {
     }
 
     /// Reads the mark of the next fragment; false when it is not whole.
-    fn take_mark(&mut self, input: &mut &[u8]) -> Result<bool, RecordTooLong> {
+    fn take_mark(&mut self, input: &mut &[u8]) -> Result<bool, RecordError> {
         let part = input.len().min(MARK_BYTES - self.mark_len);
         let (bytes, rest) = input.split_at(part);
         self.mark[self.mark_len..self.mark_len + part].copy_from_slice(bytes);
@@ -161,9 +177,17 @@ impl RecordReader {
             Ok(length) if length <= self.max_bytes => {
                 self.fragment_left = length - self.buffer.len();
                 self.fragment_is_last = mark & LAST_FRAGMENT != 0;
+                if self.fragment_is_last {
+                    self.empty_fragments = 0;
+                } else if self.fragment_left == 0 {
+                    self.empty_fragments += 1;
+                    if self.empty_fragments > EMPTY_FRAGMENTS_MAX {
+                        return Err(RecordError::EmptyFragments);
+                    }
+                }
                 Ok(true)
             }
-            _ => Err(RecordTooLong { length_bytes, max_bytes: self.max_bytes }),
+            _ => Err(RecordError::TooLong { length_bytes, max_bytes: self.max_bytes }),
         }
     }
 }
@@ -173,7 +197,7 @@ mod tests {
     use super::*;
 
     /// Feeds `stream` in pieces of `piece` bytes.
-    fn records(stream: &[u8], piece: usize, max: usize) -> Result<Vec<Vec<u8>>, RecordTooLong> {
+    fn records(stream: &[u8], piece: usize, max: usize) -> Result<Vec<Vec<u8>>, RecordError> {
         let mut reader = RecordReader::new(max);
         let mut found = Vec::new();
         for mut input in stream.chunks(piece) {
@@ -210,8 +234,30 @@ mod tests {
 
     #[test]
     fn a_record_that_is_too_long_is_refused_by_its_announcement() {
-        let error = RecordTooLong { length_bytes: 3, max_bytes: 2 };
+        let error = RecordError::TooLong { length_bytes: 3, max_bytes: 2 };
         assert_eq!(records(STREAM, 7, 2), Err(error));
+    }
+
+    /// `count` empty fragments, then one byte in the last.
+    fn with_empty_fragments(count: usize) -> Vec<u8> {
+        let mut stream = [0; MARK_BYTES].repeat(count);
+        stream.extend_from_slice(&[0x80, 0, 0, 1, 7]);
+        stream
+    }
+
+    #[test]
+    fn a_record_has_a_limited_number_of_empty_fragments_however_the_stream_is_cut() {
+        // The count begins anew with each record.
+        let most = with_empty_fragments(EMPTY_FRAGMENTS_MAX).repeat(3);
+        let endless = with_empty_fragments(EMPTY_FRAGMENTS_MAX + 1);
+        for piece in [1, 3, 4, 5, 1000] {
+            assert_eq!(records(&most, piece, 8).unwrap(), [[7], [7], [7]]);
+            assert_eq!(records(&endless, piece, 8), Err(RecordError::EmptyFragments));
+        }
+        let mut reader = RecordReader::new(8);
+        assert_eq!(reader.next(&mut &[0; MARK_BYTES * EMPTY_FRAGMENTS_MAX][..]), Ok(None));
+        reader.reset();
+        assert_eq!(reader.next(&mut &most[..]), Ok(Some(&[7][..])));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::procedure::{
     MOUNT_PROGRAM, MOUNT_V3, MountProcedure, NFS_PROGRAM, NFS_V3, NfsProcedure, PMAP_PROG,
     PMAP_VERS, PortmapProcedure, Procedure,
 };
-use crate::record::{RecordReader, RecordTooLong, begin_record, end_record};
+use crate::record::{RecordError, RecordReader, begin_record, end_record};
 use crate::request::{Arguments, Results};
 use crate::rpc::{
     CallError, CallHeader, Credential, OpaqueAuth, RPC_VERSION, ReplyHeader, ReplyStatus, auth_stat,
@@ -118,27 +118,36 @@ impl Server {
     /// than it receives stops reading by the length of `replies`.
     ///
     /// # Errors
-    /// A record above the maximum: the connection must be closed.
+    /// A record above the maximum, or of too many empty fragments: the connection must be closed.
     pub fn receive<'a, 'i: 'a>(
         &'a mut self,
         input: &mut &'i [u8],
         replies: &mut Vec<u8>,
-    ) -> Result<Option<Received<'a>>, RecordTooLong> {
+    ) -> Result<Option<Received<'a>>, RecordError> {
         if !self.is_reading_allowed() {
             return Ok(None);
         }
         let Some(record) = self.records.next(input)? else { return Ok(None) };
-        Ok(Some(match judge(record, self.programs) {
-            Ok(request) => {
-                self.in_progress += 1;
-                Received::Request(request)
-            }
-            Err(Some((xid, status))) => {
-                refuse(replies, xid, status);
-                Received::Answered { xid, status }
-            }
-            Err(None) => Received::NotACall,
-        }))
+        let received = receive_message(record, self.programs, replies);
+        self.in_progress += usize::from(matches!(received, Received::Request(_)));
+        Ok(Some(received))
+    }
+}
+
+/// Takes a whole message, such as a datagram. The answer to a call that cannot be done is appended
+/// to `replies`, record mark included.
+pub fn receive_message<'a>(
+    message: &'a [u8],
+    programs: Programs,
+    replies: &mut Vec<u8>,
+) -> Received<'a> {
+    match judge(message, programs) {
+        Ok(request) => Received::Request(request),
+        Err(Some((xid, status))) => {
+            refuse(replies, xid, status);
+            Received::Answered { xid, status }
+        }
+        Err(None) => Received::NotACall,
     }
 }
 

@@ -24,6 +24,12 @@ impl Agenda {
         self.heap.first().copied()
     }
 
+    /// The instant that a number waits for, if it is here.
+    pub(crate) fn at_ns(&self, number: u32) -> Option<u64> {
+        let place = self.places.get(number as usize).filter(|place| **place != NONE)?;
+        Some(self.heap[*place as usize].0)
+    }
+
     /// Lets a number wait for this instant, and no longer for another.
     pub(crate) fn set(&mut self, number: u32, at_ns: u64) {
         let index = number as usize;
@@ -117,6 +123,7 @@ mod tests {
                 }
                 let least = oracle.iter().map(|(number, at_ns)| (*at_ns, *number)).min();
                 prop_assert_eq!(agenda.first(), least);
+                prop_assert_eq!(agenda.at_ns(number), at_ns);
                 prop_assert_eq!(agenda.heap.len(), oracle.len());
             }
         }

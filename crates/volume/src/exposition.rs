@@ -4,34 +4,44 @@
 
 use std::fmt::{self, Write};
 
-use crate::witness::{Counters, DELAY_EDGES_NS, Kind, PROCEDURES, Procedure, Witness};
+use crate::witness::{Counters, DELAY_EDGES_NS, Exposed, Kind, PROCEDURES, Procedure, Witness};
 
 impl Witness {
     /// Everything in the text format of Prometheus (exposition format 0.0.4).
     pub fn prometheus(&self) -> String {
+        let all = Kind::ALL.map(|kind| (kind, self.exposed(kind)));
         let mut text = String::new();
-        for metric in METRICS {
-            self.write_metric(metric, &mut text).expect("writing to a string cannot fail");
-        }
-        self.write_delays(&mut text).expect("writing to a string cannot fail");
-        self.write_closed(&mut text).expect("writing to a string cannot fail");
+        write_all(&all, &mut text).expect("writing to a string cannot fail");
         text
     }
+}
 
-    fn write_metric(&self, metric: &Metric, text: &mut String) -> fmt::Result {
-        for kind in Kind::ALL {
+type All<'w> = [(Kind, Exposed<'w>); 3];
+
+fn write_all(all: &All<'_>, text: &mut String) -> fmt::Result {
+    for metric in METRICS {
+        metric.write(all, text)?;
+    }
+    write_delays(all, text)?;
+    write_closed(all, text)
+}
+
+impl Metric {
+    fn write(&self, all: &All<'_>, text: &mut String) -> fmt::Result {
+        let metric = self;
+        for (kind, exposed) in all {
             let by = kind.name();
             let name = format!("fourcorners_{by}_{}", metric.name);
             writeln!(text, "# HELP {name} {}", metric.help)?;
             writeln!(text, "# TYPE {name} {}", metric.kind)?;
-            for (subject, counters) in self.of_kind(kind) {
+            for (subject, counters) in &exposed.listed {
                 let label = format!("{by}=\"{}\"", Label(subject));
                 match metric.value {
                     Read::One(read) => writeln!(text, "{name}{{{label}}} {}", read(counters))?,
                     Read::PerProcedure(read) => {
                         // Of ten thousand flows only what they did, or the text has no end.
                         let all = Procedure::ALL.iter().zip(read(counters));
-                        let told = all.filter(|(_, n)| kind == Kind::Volume || **n > 0);
+                        let told = all.filter(|(_, n)| *kind == Kind::Volume || **n > 0);
                         for (procedure, count) in told {
                             let procedure = procedure.name();
                             writeln!(text, "{name}{{{label},procedure=\"{procedure}\"}} {count}")?;
@@ -47,42 +57,40 @@ impl Witness {
         }
         Ok(())
     }
-
-    fn write_delays(&self, text: &mut String) -> fmt::Result {
-        for kind in Kind::ALL {
-            let by = kind.name();
-            let name = format!("fourcorners_{by}_qos_delay_seconds");
-            writeln!(text, "# HELP {name} Delay that limits added to a request.")?;
-            writeln!(text, "# TYPE {name} histogram")?;
-            for (subject, counters) in self.of_kind(kind) {
-                let label = format!("{by}=\"{}\"", Label(subject));
-                let mut sum = 0;
-                for (edge_ns, count) in DELAY_EDGES_NS.iter().zip(&counters.qos_delays) {
-                    sum += count;
-                    let edge = Seconds(*edge_ns);
-                    writeln!(text, "{name}_bucket{{{label},le=\"{edge}\"}} {sum}")?;
-                }
-                let completed = counters.completed();
-                writeln!(text, "{name}_bucket{{{label},le=\"+Inf\"}} {completed}")?;
-                writeln!(text, "{name}_sum{{{label}}} {}", Seconds(counters.qos_delay_ns))?;
-                writeln!(text, "{name}_count{{{label}}} {completed}")?;
-            }
-        }
-        Ok(())
-    }
 }
 
-impl Witness {
-    fn write_closed(&self, text: &mut String) -> fmt::Result {
-        for kind in Kind::ALL {
-            let by = kind.name();
-            let name = format!("fourcorners_closed_{by}s_total");
-            writeln!(text, "# HELP {name} Those summed up as {by}=\"(closed)\".")?;
-            writeln!(text, "# TYPE {name} counter")?;
-            writeln!(text, "{name} {}", self.folded(kind))?;
+fn write_delays(all: &All<'_>, text: &mut String) -> fmt::Result {
+    for (kind, exposed) in all {
+        let by = kind.name();
+        let name = format!("fourcorners_{by}_qos_delay_seconds");
+        writeln!(text, "# HELP {name} Delay that limits added to a request.")?;
+        writeln!(text, "# TYPE {name} histogram")?;
+        for (subject, counters) in &exposed.listed {
+            let label = format!("{by}=\"{}\"", Label(subject));
+            let mut sum = 0;
+            for (edge_ns, count) in DELAY_EDGES_NS.iter().zip(&counters.qos_delays) {
+                sum += count;
+                let edge = Seconds(*edge_ns);
+                writeln!(text, "{name}_bucket{{{label},le=\"{edge}\"}} {sum}")?;
+            }
+            let completed = counters.completed();
+            writeln!(text, "{name}_bucket{{{label},le=\"+Inf\"}} {completed}")?;
+            writeln!(text, "{name}_sum{{{label}}} {}", Seconds(counters.qos_delay_ns))?;
+            writeln!(text, "{name}_count{{{label}}} {completed}")?;
         }
-        Ok(())
     }
+    Ok(())
+}
+
+fn write_closed(all: &All<'_>, text: &mut String) -> fmt::Result {
+    for (kind, exposed) in all {
+        let by = kind.name();
+        let name = format!("fourcorners_closed_{by}s_total");
+        writeln!(text, "# HELP {name} Those summed up as {by}=\"(closed)\".")?;
+        writeln!(text, "# TYPE {name} counter")?;
+        writeln!(text, "{name} {}", exposed.closed)?;
+    }
+    Ok(())
 }
 
 /// One metric of every subject.

@@ -190,6 +190,46 @@ mod tests {
     }
 
     #[test]
+    fn a_request_waits_for_the_last_billionth_of_a_unit() {
+        let mut gcra = Gcra::new(rate(999_999_999, 0));
+        gcra.charge(0, 1);
+        assert_eq!([0, 1, 2].map(|now_ns| gcra.conforms_at_ns(now_ns, 1)), [2, 2, 2]);
+    }
+
+    #[test]
+    fn debts_beyond_64_bits_are_waited_for_exactly_and_the_longest_for_ever() {
+        let mut gcra = Gcra::new(rate(1 << 40, 0));
+        gcra.charge(0, 1 << 40);
+        assert_eq!(gcra.conforms_at_ns(0, 1), 1_000_000_000);
+        gcra.charge(0, 1);
+        assert_eq!(gcra.conforms_at_ns(0, 1), 1_000_000_001);
+        let mut slow = Gcra::new(rate(1, 0));
+        slow.charge(0, u64::MAX);
+        assert_eq!(slow.conforms_at_ns(0, 1), u64::MAX);
+        let quick = Gcra::new(rate(u64::MAX, 0));
+        assert_eq!(quick.conforms_at_ns(u64::MAX, 1), u64::MAX);
+    }
+
+    #[test]
+    fn a_charge_at_an_earlier_instant_drains_nothing_twice() {
+        let mut gcra = Gcra::new(rate(1_000_000_000, 0));
+        // With the credit that is there at the beginning, 100 are left.
+        gcra.charge(10, 100);
+        gcra.charge(5, 1);
+        assert_eq!([5, 10].map(|now_ns| gcra.conforms_at_ns(now_ns, 1)), [105, 110]);
+    }
+
+    #[test]
+    fn a_burst_that_is_used_up_stays_so_however_much_larger_the_new_one_is() {
+        let mut gcra = Gcra::new(rate(1 << 30, 1 << 23));
+        // 2^53 billionths of a unit are the burst.
+        gcra.charge(0, (1 << 53) / 1_000_000_000 + 1);
+        gcra.set_rate(0, rate(1 << 62, 1 << 38));
+        // 2^64 units at 2^62 units/s, as if nothing but them had room.
+        assert_eq!(gcra.conforms_at_ns(0, u64::MAX), 4_000_000_000);
+    }
+
+    #[test]
     fn a_new_rate_takes_effect_at_once_and_forgets_no_debt() {
         let mut gcra = Gcra::new(rate(1000, 0));
         gcra.charge(0, 100);

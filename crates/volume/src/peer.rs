@@ -9,6 +9,7 @@ pub struct Peer {
     client: u64,
     endpoint: usize,
     nfs_port: u16,
+    portmapper_udp: Option<u16>,
 }
 
 impl Peer {
@@ -22,7 +23,13 @@ impl Peer {
     #[must_use]
     pub fn new(remote: SocketAddr, endpoint: usize, nfs_port: u16) -> Peer {
         let address = remote.ip().to_canonical();
-        Peer { address, client: number_of(address), endpoint, nfs_port }
+        Peer { address, client: number_of(address), endpoint, nfs_port, portmapper_udp: None }
+    }
+
+    /// The same client of a service whose portmapper answers over UDP at this port too.
+    #[must_use]
+    pub fn with_portmapper_udp(self, portmapper_udp: Option<u16>) -> Peer {
+        Peer { portmapper_udp, ..self }
     }
 
     /// The client's address.
@@ -41,6 +48,12 @@ impl Peer {
     #[must_use]
     pub fn nfs_port(&self) -> u16 {
         self.nfs_port
+    }
+
+    /// The port at which the portmapper answers over UDP, if it does.
+    #[must_use]
+    pub fn portmapper_udp(&self) -> Option<u16> {
+        self.portmapper_udp
     }
 
     /// The client's number for the duplicate request cache: of the address alone, for a client

@@ -6,10 +6,16 @@
 //! for: the time that storage takes (`delay.rs`) nor waiting (`wheel.rs`).
 //!
 //! Order: requests of one flow go in the order in which they arrived. Among the flows that have
-//! room a volume serves the request that arrived first, and waits for that one; likewise an
-//! endpoint among its volumes. So a flow at its own limit holds up nobody else, and no request
-//! waits for ever. What moves no data where operations are not limited has no limit to wait for,
-//! and waits only in the queue of its flow.
+//! room a volume lets its clients take turns (`qos/turns.rs`), and within a client serves the
+//! request that arrived first; it waits for the one that it chose. An endpoint does the same among
+//! its volumes, where a volume for which several clients wait has turns of its own: otherwise a
+//! client would wait behind what another one sent to other volumes. So a flow at its own limit
+//! holds up nobody else, a client with a long queue delays the others by one turn only, and no
+//! request waits for ever. What moves no data where operations are not limited has no limit to
+//! wait for, and waits only in the queue of its flow.
+//!
+//! A client is what the caller says it is; the service takes a host's address, so connections of
+//! one host share its turns, and more of them do not make its share larger.
 //!
 //! Time: each request goes at the instant at which it may, and is counted there, even when
 //! [`Shaper::release`] is called later than it asked for. So no throughput is lost by waking late.
@@ -18,14 +24,16 @@
 //! of each queue, and that is scheduled anew.
 
 mod meters;
+mod turns;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::agenda::Agenda;
 
 pub use meters::Limits;
 use meters::Meters;
+pub use turns::QUANTUM;
+use turns::Turns;
 
 /// An endpoint of a [`Shaper`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +46,17 @@ pub struct VolumeId(u32);
 /// A network flow of a [`Shaper`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowId(u32);
+
+/// A client of a [`Shaper`]: its flows share one turn wherever they wait for a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClientId(u32);
+
+impl ClientId {
+    /// The client of this number; numbers may be used again when a client has no flow left.
+    pub const fn new(number: u32) -> ClientId {
+        ClientId(number)
+    }
+}
 
 /// A request as the limits see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,15 +105,11 @@ pub struct Shaper {
     waiting: usize,
 }
 
-/// Numbers of requests in the order of arrival, each with the flow or volume whose first it is.
-/// One that no longer is stays until its turn comes, and is passed over then.
-type Ready = BinaryHeap<Reverse<(u64, u32)>>;
-
 #[derive(Debug)]
 struct Endpoint {
     meters: Meters,
     /// Volumes whose first request has room in its flow and its volume.
-    ready: Ready,
+    turns: Turns,
     /// Whether it is in `waiting_endpoints`.
     waits: bool,
 }
@@ -104,7 +119,9 @@ struct Volume {
     endpoint: EndpointId,
     meters: Meters,
     /// Flows whose first request is for this volume and has room in its flow.
-    ready: Ready,
+    turns: Turns,
+    /// The flow whose request it chose, with the request's number.
+    chosen: Option<(u64, FlowId)>,
     place: Place,
     /// Requests for it that wait in any flow.
     queued: usize,
@@ -114,6 +131,7 @@ struct Volume {
 
 #[derive(Debug)]
 struct Flow {
+    client: ClientId,
     meters: Meters,
     queue: VecDeque<Queued>,
     place: Place,
@@ -133,6 +151,8 @@ enum Place {
     Empty,
     /// It waits for this queue's limit.
     Waits,
+    /// At this instant, when all that are ready are known, one of them is chosen.
+    Chooses,
     /// In the `ready` of the next queue, under this number.
     Ready(u64),
 }
@@ -146,7 +166,7 @@ impl Shaper {
     /// Adds an endpoint, which several volumes may share.
     pub fn add_endpoint(&mut self, limits: Limits) -> EndpointId {
         let meters = Meters::new(limits);
-        self.endpoints.push(Endpoint { meters, ready: Ready::new(), waits: false });
+        self.endpoints.push(Endpoint { meters, turns: Turns::default(), waits: false });
         EndpointId(last(&self.endpoints))
     }
 
@@ -155,7 +175,8 @@ impl Shaper {
         let volume = Volume {
             endpoint,
             meters: Meters::new(limits),
-            ready: Ready::new(),
+            turns: Turns::default(),
+            chosen: None,
             place: Place::Empty,
             queued: 0,
             removed: false,
@@ -174,10 +195,15 @@ impl Shaper {
         self.free_if_unused(volume);
     }
 
-    /// Adds a network flow. The place of a closed one is used again.
+    /// Adds a network flow of the client that all flows added so belong to.
     pub fn open_flow(&mut self) -> FlowId {
+        self.open_flow_of(ClientId(0))
+    }
+
+    /// Adds a network flow of a client. The place of a closed one is used again.
+    pub fn open_flow_of(&mut self, client: ClientId) -> FlowId {
         let meters = Meters::new(self.flow_limits);
-        let flow = Flow { meters, queue: VecDeque::new(), place: Place::Empty };
+        let flow = Flow { client, meters, queue: VecDeque::new(), place: Place::Empty };
         if let Some(id) = self.free_flows.pop() {
             self.flows[id.0 as usize] = flow;
             return id;
@@ -248,7 +274,7 @@ impl Shaper {
     pub fn release(&mut self, now_ns: u64, out: &mut Vec<Released>) {
         // At one instant flows first, then volumes, then endpoints: whoever chooses sees all who
         // could be chosen.
-        while let Some(at_ns) = self.next_ns().filter(|at_ns| *at_ns <= now_ns) {
+        while let Some(at_ns) = self.next_event_ns().filter(|at_ns| *at_ns <= now_ns) {
             let first = |agenda: &Agenda| {
                 agenda.first().filter(|(first_ns, _)| *first_ns == at_ns).map(|(_, number)| number)
             };
@@ -257,7 +283,7 @@ impl Shaper {
             } else if let Some(volume) = first(&self.waiting_volumes) {
                 self.promote_volume(at_ns, VolumeId(volume));
             } else if let Some(endpoint) = first(&self.waiting_endpoints) {
-                out.push(self.release_first(at_ns, EndpointId(endpoint)));
+                out.extend(self.release_first(at_ns, EndpointId(endpoint)));
             }
         }
     }
@@ -267,6 +293,11 @@ impl Shaper {
         if self.waiting == 0 {
             return None;
         }
+        self.next_event_ns()
+    }
+
+    /// When a queue is to be examined next, though nothing may come of it.
+    fn next_event_ns(&self) -> Option<u64> {
         let agendas = [&self.waiting_flows, &self.waiting_volumes, &self.waiting_endpoints];
         agendas.into_iter().filter_map(|agenda| agenda.first()).map(|(at_ns, _)| at_ns).min()
     }
@@ -313,32 +344,36 @@ impl Shaper {
 
     /// The flow whose request the volume serves next, with the request's number.
     fn first_flow(&mut self, volume: VolumeId) -> Option<(u64, FlowId)> {
-        let Shaper { flows, volumes, .. } = self;
-        let ready = &mut volumes[volume.0 as usize].ready;
-        while let Some(&Reverse((sequence, flow))) = ready.peek() {
-            if flows[flow as usize].place == Place::Ready(sequence) {
-                return Some((sequence, FlowId(flow)));
-            }
-            ready.pop();
-        }
-        None
+        let Shaper { flows, volumes, endpoints, .. } = self;
+        let Volume { turns, meters, endpoint, .. } = &mut volumes[volume.0 as usize];
+        let endpoint = &endpoints[endpoint.0 as usize];
+        let first = turns.first(
+            |sequence, flow| flows[flow as usize].place == Place::Ready(sequence),
+            |flow| cost([meters, &endpoint.meters], front(&flows[flow as usize]).request.bytes),
+        );
+        first.map(|(sequence, flow)| (sequence, FlowId(flow)))
     }
 
-    /// The volume whose request the endpoint serves next.
-    fn first_volume(&mut self, endpoint: EndpointId) -> Option<VolumeId> {
-        let Shaper { volumes, endpoints, .. } = self;
-        let ready = &mut endpoints[endpoint.0 as usize].ready;
-        while let Some(&Reverse((sequence, volume))) = ready.peek() {
-            if volumes[volume as usize].place == Place::Ready(sequence) {
-                return Some(VolumeId(volume));
-            }
-            ready.pop();
-        }
-        None
+    /// The volume whose request the endpoint serves next, with the flow that the volume chose.
+    fn first_volume(&mut self, endpoint: EndpointId) -> Option<(VolumeId, FlowId)> {
+        let Shaper { flows, volumes, endpoints, .. } = self;
+        let Endpoint { turns, meters, .. } = &mut endpoints[endpoint.0 as usize];
+        let chosen = |volume: u32| {
+            let (_, flow) = volumes[volume as usize].chosen.expect("a ready volume has chosen");
+            flow
+        };
+        let first = turns.first(
+            |sequence, volume| volumes[volume as usize].place == Place::Ready(sequence),
+            |volume| {
+                let bytes = front(&flows[chosen(volume).0 as usize]).request.bytes;
+                cost([&volumes[volume as usize].meters, meters], bytes)
+            },
+        );
+        first.map(|(_, volume)| (VolumeId(volume), chosen(volume)))
     }
 
     fn first_request(&self, flow: FlowId) -> Queued {
-        *self.flows[flow.0 as usize].queue.front().expect("a flow that waits has a request")
+        *front(&self.flows[flow.0 as usize])
     }
 
     /// Takes a flow out of wherever its first request stands.
@@ -363,16 +398,18 @@ impl Shaper {
         self.waiting_flows.set(flow.0, at_ns);
     }
 
-    /// Lets a volume's first request wait for the volume's limit, as it is now.
+    /// Lets a volume choose among the requests that are ready for it, and the chosen one wait for
+    /// the volume's limit, as both are now.
     fn schedule_volume(&mut self, now_ns: u64, volume: VolumeId) {
-        let first = self.first_flow(volume);
+        let chosen = self.first_flow(volume);
         let state = &mut self.volumes[volume.0 as usize];
+        state.chosen = chosen;
         let endpoint = state.endpoint;
         let before = std::mem::replace(&mut state.place, Place::Empty);
         if let Place::Ready(_) = before {
             self.schedule_endpoint(now_ns, endpoint);
         }
-        match first {
+        match chosen {
             Some((_, flow)) => {
                 let bytes = self.first_request(flow).request.bytes;
                 let state = &mut self.volumes[volume.0 as usize];
@@ -380,25 +417,33 @@ impl Shaper {
                 let at_ns = state.meters.conforms_at_ns(now_ns, bytes);
                 self.waiting_volumes.set(volume.0, at_ns);
             }
-            None if before == Place::Waits => self.waiting_volumes.remove(volume.0),
+            None if before != Place::Empty => self.waiting_volumes.remove(volume.0),
             None => {}
         }
     }
 
-    /// Lets an endpoint's first request wait for the endpoint's limit, as it is now.
-    fn schedule_endpoint(&mut self, now_ns: u64, endpoint: EndpointId) {
-        let first = self.first_volume(endpoint).and_then(|volume| self.first_flow(volume));
-        let bytes = first.map(|(_, flow)| self.first_request(flow).request.bytes);
+    /// Lets an endpoint choose among its volumes, and the chosen request wait for the endpoint's
+    /// limit, as both are now.
+    ///
+    /// Gives the chosen request, with its volume and flow, if it may go now.
+    fn schedule_endpoint(
+        &mut self,
+        now_ns: u64,
+        endpoint: EndpointId,
+    ) -> Option<(Queued, VolumeId, FlowId)> {
+        let first = self.first_volume(endpoint);
         let state = &mut self.endpoints[endpoint.0 as usize];
-        match bytes {
-            Some(bytes) => {
-                state.waits = true;
-                let at_ns = state.meters.conforms_at_ns(now_ns, bytes);
-                self.waiting_endpoints.set(endpoint.0, at_ns);
+        let Some((volume, flow)) = first else {
+            if std::mem::take(&mut state.waits) {
+                self.waiting_endpoints.remove(endpoint.0);
             }
-            None if std::mem::take(&mut state.waits) => self.waiting_endpoints.remove(endpoint.0),
-            None => {}
-        }
+            return None;
+        };
+        let queued = *front(&self.flows[flow.0 as usize]);
+        state.waits = true;
+        let at_ns = state.meters.conforms_at_ns(now_ns, queued.request.bytes);
+        self.waiting_endpoints.set(endpoint.0, at_ns);
+        (at_ns <= now_ns).then_some((queued, volume, flow))
     }
 
     /// A flow's first request has room in its flow. If it has no other limit to wait for, it goes.
@@ -423,56 +468,83 @@ impl Shaper {
     /// A flow's first request waits for its volume from now on.
     fn make_ready(&mut self, now_ns: u64, flow: FlowId) {
         let Queued { sequence, request, .. } = self.first_request(flow);
-        self.flows[flow.0 as usize].place = Place::Ready(sequence);
-        self.volumes[request.volume.0 as usize].ready.push(Reverse((sequence, flow.0)));
-        if self.first_flow(request.volume) == Some((sequence, flow)) {
-            self.schedule_volume(now_ns, request.volume);
-        }
-    }
-
-    /// A volume's first request has room in its flow and its volume.
-    fn promote_volume(&mut self, now_ns: u64, volume: VolumeId) {
-        self.waiting_volumes.remove(volume.0);
-        let (sequence, _) = self.first_flow(volume).expect("a waiting volume has a flow");
-        let state = &mut self.volumes[volume.0 as usize];
+        let state = &mut self.flows[flow.0 as usize];
         state.place = Place::Ready(sequence);
-        let endpoint = state.endpoint;
-        self.endpoints[endpoint.0 as usize].ready.push(Reverse((sequence, volume.0)));
-        if self.first_volume(endpoint) == Some(volume) {
-            self.schedule_endpoint(now_ns, endpoint);
+        let client = u64::from(state.client.0);
+        let turns = &mut self.volumes[request.volume.0 as usize].turns;
+        let was_shared = turns.is_shared();
+        turns.push(client, sequence, flow.0);
+        let volume = &self.volumes[request.volume.0 as usize];
+        let (place, chosen) = (volume.place, volume.chosen);
+        if place != Place::Empty && self.first_flow(request.volume) == chosen {
+            // A volume that comes to be shared takes its own turns at the endpoint.
+            let is_shared = self.volumes[request.volume.0 as usize].turns.is_shared();
+            if was_shared || !is_shared || !matches!(place, Place::Ready(_)) {
+                return;
+            }
         }
+        self.schedule_volume(now_ns, request.volume);
     }
 
-    /// An endpoint's first request has room everywhere: it goes, and all three count it.
-    fn release_first(&mut self, now_ns: u64, endpoint: EndpointId) -> Released {
-        self.waiting_endpoints.remove(endpoint.0);
-        let volume = self.first_volume(endpoint).expect("a waiting endpoint has a volume");
-        let (_, flow) = self.first_flow(volume).expect("a ready volume has a flow");
-        let Queued { arrived_ns, request, .. } = self.first_request(flow);
+    /// A volume may have room for the request that it chose; if so, that one waits for the
+    /// endpoint.
+    fn promote_volume(&mut self, now_ns: u64, volume: VolumeId) {
+        if self.volumes[volume.0 as usize].place == Place::Chooses {
+            self.schedule_volume(now_ns, volume);
+            if self.waiting_volumes.at_ns(volume.0) != Some(now_ns) {
+                return;
+            }
+        }
+        self.waiting_volumes.remove(volume.0);
+        let state = &mut self.volumes[volume.0 as usize];
+        let (sequence, flow) = state.chosen.expect("a waiting volume has chosen");
+        state.place = Place::Ready(sequence);
+        let client = if state.turns.is_shared() {
+            SHARED | u64::from(volume.0)
+        } else {
+            u64::from(self.flows[flow.0 as usize].client.0)
+        };
+        let endpoint = state.endpoint;
+        let state = &mut self.endpoints[endpoint.0 as usize];
+        state.turns.push(client, sequence, volume.0);
+        self.consider_endpoint(now_ns, endpoint);
+    }
 
+    /// Lets an endpoint choose when all volumes that have room at this instant have said so.
+    fn consider_endpoint(&mut self, now_ns: u64, endpoint: EndpointId) {
+        self.endpoints[endpoint.0 as usize].waits = true;
+        self.waiting_endpoints.set(endpoint.0, now_ns);
+    }
+
+    /// An endpoint may have room for its first request. If so, it goes, and flow, volume and
+    /// endpoint count it.
+    fn release_first(&mut self, now_ns: u64, endpoint: EndpointId) -> Option<Released> {
+        let (queued, volume, flow) = self.schedule_endpoint(now_ns, endpoint)?;
+        let Queued { arrived_ns, request, .. } = queued;
+        let volumes_state = &mut self.volumes[volume.0 as usize];
+        let endpoint_state = &mut self.endpoints[endpoint.0 as usize];
+        let cost = cost([&volumes_state.meters, &endpoint_state.meters], request.bytes);
+        volumes_state.turns.served(cost);
+        volumes_state.place = Place::Empty;
+        volumes_state.meters.charge(now_ns, request.bytes);
+        endpoint_state.turns.served(cost);
+        endpoint_state.meters.charge(now_ns, request.bytes);
         let state = &mut self.flows[flow.0 as usize];
         state.queue.pop_front();
         state.place = Place::Empty;
         state.meters.charge(now_ns, request.bytes);
-        let state = &mut self.volumes[volume.0 as usize];
-        state.ready.pop();
-        state.place = Place::Empty;
-        state.meters.charge(now_ns, request.bytes);
-        let state = &mut self.endpoints[endpoint.0 as usize];
-        state.ready.pop();
-        state.waits = false;
-        state.meters.charge(now_ns, request.bytes);
 
-        // What comes next in the flow may schedule its volume and that its endpoint.
+        // What comes next may be there at this very instant: nobody chooses before that is known,
+        // so that a client whose requests come from one queue does not lose its turn.
         self.schedule_flow(now_ns, flow);
-        if self.volumes[volume.0 as usize].place == Place::Empty {
-            self.schedule_volume(now_ns, volume);
+        let state = &mut self.volumes[volume.0 as usize];
+        if state.place == Place::Empty {
+            state.place = Place::Chooses;
+            self.waiting_volumes.set(volume.0, now_ns);
         }
-        if !self.endpoints[endpoint.0 as usize].waits {
-            self.schedule_endpoint(now_ns, endpoint);
-        }
+        self.consider_endpoint(now_ns, endpoint);
         self.went(request.volume);
-        Released { request, flow, arrived_ns, at_ns: now_ns }
+        Some(Released { request, flow, arrived_ns, at_ns: now_ns })
     }
 
     fn went(&mut self, volume: VolumeId) {
@@ -480,6 +552,21 @@ impl Shaper {
         self.volumes[volume.0 as usize].queued -= 1;
         self.free_if_unused(volume);
     }
+}
+
+/// Marks the turns of a volume that clients share at its endpoint; clients are below.
+const SHARED: u64 = 1 << 32;
+
+/// The first request of a flow that has one.
+fn front(flow: &Flow) -> &Queued {
+    flow.queue.front().expect("a flow that waits has a request")
+}
+
+/// Bytes of a client's turn that a request takes: its own, or where operations are limited those
+/// that could go in the time of an operation, if that is more.
+fn cost(meters: [&Meters; 2], bytes: u64) -> u64 {
+    let operation = meters.into_iter().map(|meters| meters.operation_bytes(QUANTUM)).max();
+    bytes.max(operation.unwrap_or_default())
 }
 
 /// The place of what was added last.

@@ -98,7 +98,7 @@ impl Reply {
         all.filter(|part| !part.is_empty())
     }
 
-    /// The whole reply in one piece, for tests and the simulator.
+    /// The whole reply in one piece.
     #[must_use]
     pub fn to_vec(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len());

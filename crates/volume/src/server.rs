@@ -21,7 +21,8 @@ use std::net::SocketAddr;
 
 use cloud::catalog::Catalog;
 use files::{FileSystem, Time};
-use nfs3::server::Received;
+use nfs3::record::MARK_BYTES;
+use nfs3::server::{Programs, Received, receive_message};
 use units::Bytes;
 
 use crate::config::Config;
@@ -117,6 +118,8 @@ pub struct Server {
     notices: Notices,
     /// endpoints[index of the description].
     endpoints: Vec<EndpointKey>,
+    /// portmappers_udp[index of the description]: see [`Server::set_portmapper_udp`].
+    portmappers_udp: Vec<Option<u16>>,
     /// volumes[VolumeIndex].
     volumes: Vec<Option<VolumeKey>>,
     connections: Slots<Connection>,
@@ -174,7 +177,8 @@ impl Server {
     ) -> Result<Server, StartError> {
         let service = Service::start(now_ns, catalog, config).map_err(StartError::Account)?;
         let key = |name: &str| service.endpoint_key(name).expect("the service has all endpoints");
-        let endpoints = service.config().endpoints.iter().map(|one| key(&one.name)).collect();
+        let endpoints: Vec<EndpointKey> =
+            service.config().endpoints.iter().map(|one| key(&one.name)).collect();
         let mut server = Server {
             options,
             open,
@@ -184,6 +188,7 @@ impl Server {
             exports: Exports::new(),
             service,
             notices: Notices::new(log),
+            portmappers_udp: vec![None; endpoints.len()],
             endpoints,
             volumes: Vec::new(),
             connections: Slots::default(),
@@ -287,10 +292,44 @@ impl Server {
         }
         let (flow, client) = (format!("{remote}-{local}"), remote.ip().to_canonical().to_string());
         let key = self.service.connect(self.endpoints[endpoint], &flow, &client);
-        let peer = Peer::new(remote, endpoint, nfs_port);
+        let peer = Peer::new(remote, endpoint, nfs_port)
+            .with_portmapper_udp(self.portmappers_udp[endpoint]);
         let outstanding_max = self.service.config().limits.outstanding_per_connection;
         let connection = Connection::new(key, remote, peer, outstanding_max as usize);
         Some(Conn(self.connections.insert(connection)))
+    }
+
+    /// From now on the portmapper lists itself over UDP at this port, for clients of the endpoint.
+    pub fn set_portmapper_udp(&mut self, endpoint: usize, port: u16) {
+        self.portmappers_udp[endpoint] = Some(port);
+    }
+
+    /// A datagram came to the portmapper. Gives the answer, if there is one; it is never a call, so
+    /// two services cannot keep each other busy, and is not much longer than the question.
+    ///
+    /// * `endpoint`, `remote`, `nfs_port` — as for [`Server::accept`]
+    pub fn answer_datagram(
+        &mut self,
+        endpoint: usize,
+        remote: SocketAddr,
+        nfs_port: u16,
+        datagram: &[u8],
+    ) -> Option<Vec<u8>> {
+        const PROGRAMS: Programs = Programs { nfs: false, mount: false, portmap: true };
+        let mut answer = Vec::new();
+        match receive_message(datagram, PROGRAMS, &mut answer) {
+            Received::Request(request) => {
+                let peer = Peer::new(remote, endpoint, nfs_port)
+                    .with_portmapper_udp(self.portmappers_udp[endpoint]);
+                let now = Time { seconds: 0, nanoseconds: 0 };
+                self.exports.perform(&request, &peer, now, &mut self.reply);
+                answer = self.reply.to_vec();
+            }
+            Received::Answered { .. } => {}
+            Received::NotACall => return None,
+        }
+        // A datagram is a whole message and has no record mark.
+        Some(answer.split_off(MARK_BYTES))
     }
 
     /// A connection is gone: what is held for it is dropped.

@@ -20,7 +20,7 @@ use units::Bytes;
 use crate::config::Config;
 use crate::delay::{Distance, Kind};
 use crate::live::LiveAccount;
-use crate::qos::{EndpointId, FlowId, Released, Request, Shaper, VolumeId};
+use crate::qos::{ClientId, EndpointId, FlowId, Released, Request, Shaper, VolumeId};
 use crate::rules::Breach;
 use crate::slots::{Place, Slots};
 use crate::wheel::Wheel;
@@ -213,13 +213,14 @@ impl Service {
     /// A client connected to an endpoint.
     ///
     /// * `flow` — names the connection in the witness' book, such as both addresses with ports
-    /// * `client` — names the client there
+    /// * `client` — names the client there; connections of one client share its turns at limits
     pub fn connect(&mut self, endpoint: EndpointKey, flow: &str, client: &str) -> Connection {
+        let client_subject = self.witness.client(client);
         let client = Client {
-            flow: self.shaper.open_flow(),
+            flow: self.shaper.open_flow_of(ClientId::new(client_subject.number())),
             endpoint,
             flow_subject: self.witness.flow(flow),
-            client_subject: self.witness.client(client),
+            client_subject,
         };
         Connection(self.connections.insert(client))
     }

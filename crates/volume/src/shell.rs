@@ -7,6 +7,7 @@
 //! An idle service makes no system call and uses no processor time: it waits for its sockets, for
 //! ever if nothing is due.
 
+mod datagrams;
 mod descriptors;
 mod event_loop;
 mod haste;
@@ -16,7 +17,7 @@ mod snapshot;
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -33,6 +34,7 @@ use crate::notice::Log;
 use crate::rules::Breach;
 use crate::server::{Open, Server, ServerOptions, StartError, in_memory};
 
+use datagrams::Datagrams;
 use descriptors::{Budget, Needs};
 use event_loop::{CONVERSATIONS, EventLoop, Listening, Serves};
 use poll::Waker;
@@ -52,7 +54,7 @@ pub struct Options {
     pub memory: Bytes,
     /// The directory that volumes are kept in; without it they are in memory, and gone at the end.
     pub data: Option<PathBuf>,
-    /// Another port at which the portmapper answers, at each endpoint's address.
+    /// Another port at which the portmapper answers, over TCP and UDP, at each endpoint's address.
     pub portmapper: Option<u16>,
     /// Where `/metrics` and `/stat.json` are answered.
     pub metrics: Option<SocketAddr>,
@@ -157,7 +159,8 @@ impl Running {
         let log = Arc::new(Mutex::new(log));
         let needs = Needs {
             connections: connections_max,
-            listeners: 2 * config.endpoints.len(),
+            // Each endpoint, and its portmapper over TCP and UDP.
+            listeners: 3 * config.endpoints.len(),
             conversations: if metrics.is_some() { 1 + CONVERSATIONS } else { 0 },
             volumes: data.as_ref().map(|_| config.account.volumes.len()),
         };
@@ -175,6 +178,7 @@ impl Running {
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut listening = Vec::new();
         let (mut addresses, mut portmappers) = (Vec::new(), Vec::new());
+        let mut datagrams = Vec::new();
         for (endpoint, one) in config.endpoints.iter().enumerate() {
             let listener = listen(one.address, &format!("endpoint `{}`", one.name))?;
             let address = listener.local_addr().map_err(system("look at an address"))?;
@@ -188,7 +192,13 @@ impl Running {
                 continue;
             }
             let listener = listen(address, "the portmapper")?;
-            portmappers.push(listener.local_addr().map_err(system("look at an address"))?);
+            let address = listener.local_addr().map_err(system("look at an address"))?;
+            portmappers.push(address);
+            let socket = UdpSocket::bind(address).map_err(|source| {
+                let what = "the portmapper over UDP".to_owned();
+                Error::Listen { address, what, source }
+            })?;
+            datagrams.push(Datagrams { socket, endpoint, nfs_port });
             listening.push(Listening { listener, serves: Serves::Endpoint { endpoint, nfs_port } });
         }
         let mut metrics_address = None;
@@ -200,16 +210,20 @@ impl Running {
         let options = ServerOptions { memory, connections_max, epoch_ns: epoch.as_nanos() as u64 };
         let log = Box::new(move |line: &str| tell(&log, line));
         let server = Server::open(0, catalog, config, options, open, log);
-        let server = server.map_err(|error| match error {
+        let mut server = server.map_err(|error| match error {
             StartError::Account(broken) => Error::Account(broken),
             StartError::Volumes(problems) => Error::Volumes(problems),
         })?;
+        for (one, address) in datagrams.iter().zip(&portmappers) {
+            server.set_portmapper_udp(one.endpoint, address.port());
+        }
         let (send, commands): (_, Receiver<Command>) = channel();
         let waker = Waker::new().map_err(system("make an eventfd"))?;
         let theirs = waker.clone().map_err(system("copy an eventfd"))?;
         descriptors::make_room(&waker, limit.min(budget.all));
-        let mut event_loop = EventLoop::new(server, listening, theirs, commands, started)
-            .map_err(system("make an epoll set"))?;
+        let mut event_loop =
+            EventLoop::new(server, listening, datagrams, theirs, commands, started)
+                .map_err(system("make an epoll set"))?;
         let (send_id, thread_id) = channel();
         let thread = std::thread::Builder::new()
             .name("volume".to_owned())

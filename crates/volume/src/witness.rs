@@ -18,6 +18,8 @@ pub(crate) use procedure::PROCEDURES;
 
 pub use procedure::Procedure;
 
+use std::borrow::Cow;
+
 use book::Book;
 
 /// Flows, clients and volumes that are listed when they are no longer there, of each kind.
@@ -183,16 +185,23 @@ impl Witness {
         count(self.clients.counters(origin.client));
     }
 
-    /// Everything of one kind, with the sum of those that are no longer listed.
-    pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&str, &Counters)> {
+    /// Everything of one kind with its name, for a text that must not grow for ever: connections
+    /// are listed while they are open, and what closed ones counted is one sum; volumes and clients
+    /// are listed until there are too many that are gone.
+    pub(crate) fn exposed(&self, kind: Kind) -> Exposed<'_> {
         let book = self.book(kind);
-        let folded = Some(book.folded()).filter(|folded| folded.count > 0);
-        book.by_name().chain(folded.map(|folded| (FOLDED_NAME, &folded.counters)))
-    }
-
-    /// How many of one kind are no longer listed.
-    pub(crate) const fn folded(&self, kind: Kind) -> u64 {
-        self.book(kind).folded().count
+        let (mut listed, closed): (Vec<_>, _) = if kind == Kind::Flow {
+            let open = book.open_by_name();
+            (open.map(|(name, counters)| (name, Cow::Owned(counters))).collect(), book.closed_sum())
+        } else {
+            let all = book.by_name().map(|(name, counters)| (name, Cow::Borrowed(counters)));
+            (all.collect(), book.folded().clone())
+        };
+        let count = closed.count;
+        if count > 0 {
+            listed.push((CLOSED_NAME, Cow::Owned(closed.counters)));
+        }
+        Exposed { listed, closed: count }
     }
 
     const fn book(&self, kind: Kind) -> &Book {
@@ -205,7 +214,15 @@ impl Witness {
 }
 
 /// What the sum of all that are no longer listed is called in texts.
-const FOLDED_NAME: &str = "(closed)";
+const CLOSED_NAME: &str = "(closed)";
+
+/// See [`Witness::exposed`].
+pub(crate) struct Exposed<'w> {
+    /// By name; the last is the sum of those that are not listed, if there were any.
+    pub(crate) listed: Vec<(&'w str, Cow<'w, Counters>)>,
+    /// How many are not listed.
+    pub(crate) closed: u64,
+}
 
 /// Of what there are counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -195,6 +195,68 @@ fn a_closed_flow_gives_back_what_waited_and_leaves_the_others_alone() {
     assert_eq!(went, [(1_000_000_000, 2), (2_000_000_000, 4)]);
 }
 
+#[test]
+fn a_faster_limit_does_not_wait_for_the_instant_that_the_slower_one_named() {
+    for which in ["volume", "endpoint", "flow"] {
+        let of = |name: &str| if which == name { bytes(MIB, 0) } else { Limits::default() };
+        let mut shaper = Shaper::new(of("flow"));
+        let endpoint = shaper.add_endpoint(of("endpoint"));
+        let volume = shaper.add_volume(endpoint, of("volume"));
+        let flow = shaper.open_flow();
+        for token in 0..2 {
+            shaper.arrive(0, flow, Request { volume, bytes: 10 * MIB, token });
+        }
+        let mut out = Vec::new();
+        shaper.release(1_000_000_000, &mut out);
+        assert_eq!((out.len(), shaper.next_ns()), (1, Some(10_000_000_000)), "{which}");
+        match which {
+            "volume" => shaper.set_volume_limits(1_000_000_000, volume, bytes(100 * MIB, 0)),
+            "endpoint" => shaper.set_endpoint_limits(1_000_000_000, endpoint, bytes(100 * MIB, 0)),
+            _ => shaper.set_flow_limits(1_000_000_000, bytes(100 * MIB, 0)),
+        }
+        assert_eq!(shaper.next_ns(), Some(1_090_000_000), "{which}: 9 MiB are still owed");
+    }
+}
+
+#[test]
+fn a_flow_that_closes_while_its_request_is_chosen_leaves_the_limit_to_the_next() {
+    for at_endpoint in [false, true] {
+        let of = |is: bool| if is { bytes(MIB, 0) } else { Limits::default() };
+        let (mut shaper, volume) = one_volume(Limits::default(), of(!at_endpoint), of(at_endpoint));
+        let [first, gone, stays] = [0; 3].map(|_| shaper.open_flow());
+        for (token, flow) in [first, gone, stays].into_iter().enumerate() {
+            shaper.arrive(0, flow, Request { volume, bytes: MIB, token: token as u64 });
+        }
+        let mut out = Vec::new();
+        shaper.release(0, &mut out);
+        assert_eq!(out.len(), 1);
+        assert_eq!(shaper.close_flow(1, gone).len(), 1);
+        let went: Vec<(u64, u64)> =
+            drain(&mut shaper).iter().map(|(at_ns, r)| (*at_ns, r.request.token)).collect();
+        assert_eq!(went, [(1_000_000_000, 2)]);
+        // When nothing is left that was chosen, nothing is in the way of what comes next.
+        shaper.arrive(1_000_000_000, stays, Request { volume, bytes: MIB, token: 3 });
+        shaper.release(1_000_000_000, &mut out);
+        assert_eq!(shaper.close_flow(1_000_000_000, stays).len(), 1);
+        assert!(shaper.pass(2_000_000_000, first, volume, MIB), "{at_endpoint}");
+    }
+}
+
+#[test]
+fn a_removed_volume_is_not_used_again_before_what_waits_for_it_has_gone() {
+    let (mut shaper, removed) = one_volume(Limits::default(), bytes(MIB, 0), Limits::default());
+    let endpoint = shaper.add_endpoint(Limits::default());
+    let flow = shaper.open_flow();
+    for token in 0..3 {
+        shaper.arrive(0, flow, Request { volume: removed, bytes: MIB, token });
+    }
+    shaper.remove_volume(removed);
+    assert_ne!(shaper.add_volume(endpoint, Limits::default()), removed);
+    let went: Vec<u64> = drain(&mut shaper).iter().map(|(at_ns, _)| *at_ns).collect();
+    assert_eq!(went, [0, 1_000_000_000, 2_000_000_000]);
+    assert_eq!(shaper.add_volume(endpoint, Limits::default()), removed);
+}
+
 /// Number in the order of arrival, volume, bytes.
 type Waiting = (usize, usize, u64);
 

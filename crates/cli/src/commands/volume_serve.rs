@@ -35,12 +35,27 @@ pub(crate) fn run(arguments: &ServeArguments, terminal: &Terminal) -> Outcome {
         .map_err(Failure::bug)?;
     let catalog = Catalog::embedded();
     let config = volume_config::described(arguments, &catalog, terminal)?;
-    for endpoint in config.endpoints.iter().filter(|one| !one.address.ip().is_loopback()) {
-        terminal.warn(&format!(
-            "endpoint `{}` listens at {}: whoever reaches it can use its volumes as the export \
-             rules allow; NFSv3 does not check who callers say they are",
-            endpoint.name, endpoint.address
-        ));
+    for endpoint in &config.endpoints {
+        warn_if_reachable(
+            terminal,
+            &format!("endpoint `{}`", endpoint.name),
+            endpoint.address,
+            "use its volumes as the export rules allow; NFSv3 does not check who callers say they \
+             are",
+        );
+    }
+    let metrics = match arguments.metrics {
+        Metrics::Nowhere => None,
+        Metrics::At(address) => Some(address),
+    };
+    if let Some(address) = metrics {
+        warn_if_reachable(
+            terminal,
+            "--metrics",
+            address,
+            "read the names of volumes, the addresses of clients and all counters; no password is \
+             asked for",
+        );
     }
     let memory = arguments.memory.unwrap_or_else(half_of_memory);
     let (log, logger) = logger()?;
@@ -52,10 +67,7 @@ pub(crate) fn run(arguments: &ServeArguments, terminal: &Terminal) -> Outcome {
         memory,
         data: arguments.data.clone(),
         portmapper: arguments.portmapper,
-        metrics: match arguments.metrics {
-            Metrics::Nowhere => None,
-            Metrics::At(address) => Some(address),
-        },
+        metrics,
         connections_max,
         held_room: connections_max.saturating_mul(each as usize).min(HELD_ROOM),
         log,
@@ -82,6 +94,15 @@ pub(crate) fn run(arguments: &ServeArguments, terminal: &Terminal) -> Outcome {
     out.write_all(summary(&last).as_bytes())?;
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// Warns of an address that other hosts may reach.
+///
+/// * `means` - what whoever reaches it can do
+fn warn_if_reachable(terminal: &Terminal, what: &str, address: SocketAddr, means: &str) {
+    if !address.ip().is_loopback() {
+        terminal.warn(&format!("{what} listens at {address}: whoever reaches it can {means}"));
+    }
 }
 
 /// Steps to what the file says now; gives the lines that tell what came of it.

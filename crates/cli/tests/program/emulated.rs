@@ -150,7 +150,8 @@ fn a_server_that_is_not_there_is_refused_with_its_address() {
 fn an_export_is_measured_found_again_verified_and_cleaned() {
     let place = Place::new();
     place.file("tiny.toml", TINY);
-    let serving = place.start(&["volume", "serve", "--address", "127.0.0.1:0"]);
+    let serve = ["volume", "serve", "--address", "127.0.0.1:0", "--metrics", "none"];
+    let serving = place.start(&serve);
     let line = serving.wait_for("nfs://");
     let at = line.find("nfs://").expect("it was waited for");
     let target = line[at..].split_whitespace().next().expect("there is a URL").to_owned();

@@ -75,3 +75,25 @@ fn ports_are_asked_of_the_portmapper_and_connections_go_to_every_address() {
     let warning = "warning: endpoint `endpoint` listens at 0.0.0.0:2049: whoever reaches it";
     assert!(ended.stderr.starts_with(warning), "{}", ended.stderr);
 }
+
+/// `showmount` asks the portmapper over UDP and MOUNT at the port that it is given.
+#[test]
+fn showmount_lists_the_exports() {
+    let network = Network::new("showmount");
+    let mut place = Place::new();
+    place.enter(network.command(env!("CARGO_BIN_EXE_fourcorners")));
+    let serve = ["volume", "serve", "--address", "127.0.0.1:2049", "--portmapper", "111"];
+    let serving = place.start(&serve);
+    serving.wait_for("Ctrl-C ends the service");
+    let listed = network.command("showmount").args(["-e", "127.0.0.1"]).output();
+    let listed = listed.expect("start nsenter");
+    let text = String::from_utf8_lossy(&listed.stdout);
+    assert!(listed.status.success(), "(`cargo xtask check --install`) {listed:?}");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("Export list for 127.0.0.1:"));
+    let volume = lines.next().unwrap_or_default();
+    assert!(volume.starts_with("/vol1 127.0.0.0/8,10.0.0.0/8,"), "{text}");
+    assert_eq!(lines.next(), None, "{text}");
+    serving.signal("TERM");
+    assert_eq!(serving.end().code, Some(0));
+}

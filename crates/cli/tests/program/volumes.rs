@@ -21,8 +21,10 @@ struct Served {
 
 impl Served {
     fn start(place: &Place, more: &[&str]) -> Served {
-        let fixed = ["volume", "serve", "--metrics", "127.0.0.1:0"];
-        let arguments: Vec<&str> = fixed.iter().chain(more).copied().collect();
+        let fixed = ["volume", "serve"];
+        let metrics = ["--metrics", "127.0.0.1:0"];
+        let metrics = if more.contains(&"--metrics") { &metrics[..0] } else { &metrics };
+        let arguments: Vec<&str> = fixed.iter().chain(metrics).chain(more).copied().collect();
         let running = place.start(&arguments);
         let url = running.wait_for("nfs://");
         let port = url.trim().rsplit('=').next().expect("a port in the URL").to_owned();
@@ -210,6 +212,26 @@ fn a_file_is_read_again_on_sighup_and_refused_whole_where_it_breaks_a_rule() {
     assert!(json.contains("\"throughput_limit_bytes_per_s\":134217728"), "{json}");
     assert_eq!(program("nfs-cat", &[&served.url("/data/small")]), "four corners\n");
     assert_eq!(served.end().code, Some(0));
+}
+
+#[test]
+fn every_address_that_other_hosts_may_reach_is_warned_of() {
+    let place = Place::new();
+    let of = |more: &[&str]| {
+        let ended = Served::start(&place, more).end();
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.stderr
+    };
+    let quiet = of(&["--address", "127.0.0.1:0"]);
+    assert!(!quiet.contains("warning"), "{quiet}");
+    let endpoint = of(&["--address", "0.0.0.0:0"]);
+    let line = "endpoint `endpoint` listens at 0.0.0.0:0: whoever reaches it can use its volumes";
+    assert!(endpoint.contains(line), "{endpoint}");
+    assert_eq!(endpoint.matches("whoever reaches it").count(), 1, "{endpoint}");
+    let metrics = of(&["--address", "127.0.0.1:0", "--metrics", "0.0.0.0:0"]);
+    let line = "--metrics listens at 0.0.0.0:0: whoever reaches it can read";
+    assert!(metrics.contains(line), "{metrics}");
+    assert_eq!(metrics.matches("whoever reaches it").count(), 1, "{metrics}");
 }
 
 #[test]

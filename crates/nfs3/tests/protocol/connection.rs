@@ -1,8 +1,9 @@
 //! A client's connection against a server's, without a socket between them.
 
 use nfs3::arguments::{Data, GETATTR3args, REMOVE3args, WRITE3args, stable_how};
-use nfs3::client::{Client, ClientOptions, Received as Reply, ReplyError};
+use nfs3::client::{Client, ClientOptions, ReceiveError, Received as Reply, ReplyError};
 use nfs3::procedure::{NfsProcedure, Procedure};
+use nfs3::record::{EMPTY_FRAGMENTS_MAX, RecordError};
 use nfs3::reply_cache::{CallKey, ReplyCache, Seen};
 use nfs3::request::{Arguments, NfsArguments, NfsResults, Results};
 use nfs3::results::{REMOVE3resok, Res3, WRITE3resok};
@@ -241,6 +242,18 @@ fn a_server_takes_no_more_than_it_may_have_in_progress() {
     server.finished();
     assert!(matches!(server.receive(&mut input, &mut replies), Ok(Some(_))));
     assert_eq!((input.len(), server.in_progress()), (0, 2));
+}
+
+#[test]
+fn empty_fragments_without_end_are_an_error_at_both_ends() {
+    let endless = [0; 4].repeat(EMPTY_FRAGMENTS_MAX + 1);
+    let (mut server, mut client) = (server(1), client(1));
+    let received = server.receive(&mut &endless[..], &mut Vec::new());
+    assert_eq!(received, Err(RecordError::EmptyFragments));
+    assert_eq!(
+        client.receive(&mut &endless[..]),
+        Err(ReceiveError::Record(RecordError::EmptyFragments))
+    );
 }
 
 #[test]

@@ -1,11 +1,20 @@
 //! The delays that a service is set to are those that a client measures.
 //!
 //! With one operation outstanding the service's requests are numbered in the order of the run, and
-//! each number has its delay: so what was drawn in a run is known exactly, and a percentile is not
-//! blurred by chance. How well draws follow their definition is held in `volume`. What the way
-//! there and back and being woken take is the machine's: a bare pair of sockets, whose other end
-//! takes the same time for each exchange, is measured beside it, once looking at the clock until
-//! it is time and once asleep.
+//! each number has its delay: so what was drawn in a run is known, and the service's own sum of
+//! delays is checked against it exactly. That draws follow their definition, and are scheduled to
+//! the nanosecond, is checked in virtual time (crates/volume/tests/delays.rs).
+//!
+//! What the connection and being woken add is measured, and compared with what they add to a bare
+//! pair of sockets that takes the same times: once polling the clock until it is time, and once
+//! asleep. Both are measured in turns, in [`ROUNDS`] rounds, and all operations of all rounds
+//! count.
+//!
+//! Error rate: other programs delay an operation of either side now and then. Above the median the
+//! operations that are too late may be four times the share of the bare pair's that are as late. Of
+//! the 3,600 operations of a test 9 are expected above the bare pair's 99.75th percentile if both
+//! are disturbed alike, and 36 are allowed: P(Poisson(9) > 36) < 1e-11; at the 90th percentile 90
+//! and 360. Medians of 3,600 operations differ by chance by less than the 2 % that are allowed.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -22,70 +31,90 @@ use crate::served::*;
 const VOLUME: &str = "[limits]\nenforced = false\n\
     [[volume]]\nname = \"vol1\"\npool = \"manual\"\nquota = \"1TiB\"\nthroughput = \"64MiB/s\"\n";
 
-/// Rounds in which each percentile is compared, and how many of them it must be right in. Others
-/// that use the machine only ever make times longer: where they spoil half of the rounds, 1.1 % of
-/// tests fail; a service that is right in one round of 20 passes 0.7 % of them (both binomial).
-const ROUNDS: usize = 16;
-const ROUNDS_RIGHT: usize = 4;
+/// Turns of the service and the bare pair.
+const ROUNDS: usize = 8;
+
+/// How long each round measures the service.
+const ROUND_NS: u64 = 250 * MS;
 
 /// What may come on top of 2 % and of what a bare pair takes. Code that is not optimised takes
 /// several times as long for each call.
 const ALLOWED_NS: u64 = if cfg!(debug_assertions) { 90_000 } else { 30_000 };
 
-/// Exchanges of the bare pair.
-const EXCHANGES: usize = 1000;
-
 const CALL_BYTES: usize = 150;
 const READ_BYTES: usize = 4096;
 
-const FRACTIONS: [f64; 3] = [0.5, 0.99, 0.999];
+/// Percentiles that are compared beside the median.
+const TAILS: [f64; 2] = [0.9, 0.99];
 
 const HISTOGRAM: &str = "Value Percentile TotalCount 1/(1-Percentile)\n\
     150 0.0 1 1.0\n250 0.5 500 2.0\n600 0.9 900 10\n900 0.99 990 100\n1500 0.999 999 1000\n\
     2000 1.0 1000\n";
 
-/// The percentiles of one run, in nanoseconds: what was drawn for its requests, what the client
-/// measured, and what a bare pair takes for the same.
-fn percentiles(delay: &str) -> [[u64; 3]; 3] {
-    let mut open = |_: &str| Ok(HISTOGRAM.to_owned());
-    let config = described_with(&format!("{VOLUME}{delay}"), &mut open);
-    let model = config.delay.clone();
-    let running = service(config);
-    let phases = Phases { warm_up_ns: 0, measure_ns: 1500 * MS, interval_ns: 500 * MS };
-    let load = Load { queue_depth: 1, transfer_bytes: READ_BYTES as u64, phases, ..LOAD };
-    let measured = load.on(&running, |_| ());
-    measured.assert_flawless();
-
-    let mut times = Counts::default();
-    for interval in &measured.record.intervals {
-        times.merge(&interval.streams[0].kinds[OpKind::Read as usize].service);
-    }
-    let (before, after) = (&measured.before, &measured.after);
-    let (before, after) = (counted(before, "vol1"), counted(after, "vol1"));
-    assert_eq!(times.total(), after.completed() - before.completed());
-    // The service numbers its requests from 1.
-    let draw = |number| model.draw_ns(Distance::Near, Kind::Read, number);
-    let mut drawn: Vec<u64> = (before.arrived + 1..=after.arrived).map(draw).collect();
-    let sum: u64 = drawn.iter().sum();
-    assert_eq!(after.storage_delay_ns - before.storage_delay_ns, sum, "the witness' own delays");
-    assert_eq!((after.qos_delay_ns, after.throttled()), (0, 0));
-    let delays = &drawn[..drawn.len().min(EXCHANGES)];
-    let (looking, asleep) = (bare(delays, Waits::Looking), bare(delays, Waits::Asleep));
-    let floor = std::array::from_fn(|place| looking[place].max(asleep[place]));
-    let seen = |fraction| times.percentile_ns(fraction).expect("operations were done");
-    [ranked(&mut drawn), FRACTIONS.map(seen), floor]
+/// What all rounds showed, in nanoseconds.
+#[derive(Default)]
+struct Seen {
+    /// The delays that were drawn.
+    drawn: Vec<u64>,
+    /// What the client measured.
+    times: Counts,
+    /// Exchanges of bare pairs with the same delays, polling and asleep: the whole time, and what
+    /// there is of it beyond the delay.
+    exchanges: [Vec<u64>; 2],
+    excesses: [Vec<u64>; 2],
 }
 
-fn ranked(times: &mut [u64]) -> [u64; 3] {
-    times.sort_unstable();
-    FRACTIONS.map(|fraction| times[(fraction * times.len() as f64).ceil().max(1.0) as usize - 1])
+impl Seen {
+    fn round(&mut self, delay: &str) {
+        let mut open = |_: &str| Ok(HISTOGRAM.to_owned());
+        let config = described_with(&format!("{VOLUME}{delay}"), &mut open);
+        let model = config.delay.clone();
+        let running = service(config);
+        let phases = Phases { warm_up_ns: 0, measure_ns: ROUND_NS, interval_ns: ROUND_NS };
+        let load = Load { queue_depth: 1, transfer_bytes: READ_BYTES as u64, phases, ..LOAD };
+        let measured = load.on(&running, |_| ());
+        measured.assert_flawless();
+
+        let mut times = Counts::default();
+        for interval in &measured.record.intervals {
+            times.merge(&interval.streams[0].kinds[OpKind::Read as usize].service);
+        }
+        let (before, after) = (&measured.before, &measured.after);
+        let (before, after) = (counted(before, "vol1"), counted(after, "vol1"));
+        assert_eq!(times.total(), after.completed() - before.completed());
+        // The service numbers its requests from 1.
+        let draw = |number| model.draw_ns(Distance::Near, Kind::Read, number);
+        let drawn: Vec<u64> = (before.arrived + 1..=after.arrived).map(draw).collect();
+        let sum: u64 = drawn.iter().sum();
+        assert_eq!(after.storage_delay_ns - before.storage_delay_ns, sum, "as the service counts");
+        assert_eq!((after.qos_delay_ns, after.throttled()), (0, 0));
+        for (place, waits) in [Waits::Polling, Waits::Asleep].into_iter().enumerate() {
+            let exchanges = bare(&drawn, waits);
+            let excess = exchanges.iter().zip(&drawn).map(|(took, delay)| took - delay);
+            self.excesses[place].extend(excess);
+            self.exchanges[place].extend(exchanges);
+        }
+        self.times.merge(&times);
+        self.drawn.extend(drawn);
+    }
+}
+
+/// The percentile by nearest rank.
+fn percentile(times: &[u64], fraction: f64) -> u64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    sorted[(fraction * sorted.len() as f64).ceil().max(1.0) as usize - 1]
+}
+
+fn larger(times: &[Vec<u64>; 2], fraction: f64) -> u64 {
+    percentile(&times[0], fraction).max(percentile(&times[1], fraction))
 }
 
 /// How the other end of a bare pair lets time pass.
 #[derive(Clone, Copy)]
 enum Waits {
     /// To the nanosecond.
-    Looking,
+    Polling,
     /// As exactly as this machine wakes who asks for an instant.
     Asleep,
 }
@@ -93,7 +122,7 @@ enum Waits {
 impl Waits {
     fn until(self, due: Instant) {
         match self {
-            Waits::Looking => {
+            Waits::Polling => {
                 while Instant::now() < due {
                     std::hint::spin_loop();
                 }
@@ -103,9 +132,9 @@ impl Waits {
     }
 }
 
-/// The percentiles of exchanges of as many bytes as a READ has, over a pair of sockets whose other
-/// end answers after the given times.
-fn bare(delays: &[u64], waits: Waits) -> [u64; 3] {
+/// How long exchanges of as many bytes as a READ has take, over a pair of sockets whose other end
+/// answers after the given times.
+fn bare(delays: &[u64], waits: Waits) -> Vec<u64> {
     let listener = TcpListener::bind("127.0.0.1:0").expect("listen");
     let mut ours = TcpStream::connect(listener.local_addr().expect("bound")).expect("connect");
     let (mut theirs, _) = listener.accept().expect("accept");
@@ -128,47 +157,53 @@ fn bare(delays: &[u64], waits: Waits) -> [u64; 3] {
             ours.read_exact(&mut [0; READ_BYTES]).expect("a reply");
             begun.elapsed().as_nanos() as u64
         };
-        ranked(&mut delays.iter().map(exchange).collect::<Vec<_>>())
+        delays.iter().map(exchange).collect()
     })
 }
 
-#[expect(clippy::print_stdout, reason = "figures for whoever looks at them, or at a failure")]
-fn hold(name: &str, delay: &str) {
+#[expect(clippy::print_stdout, reason = "figures for the reader of a failure")]
+fn check(name: &str, delay: &str) {
     let _alone = alone();
-    // The rounds in which each percentile was what it may be.
-    let mut right = [0; FRACTIONS.len()];
-    for round in 0..ROUNDS {
-        let [drawn, seen, floor] = percentiles(delay);
-        println!("{name} {round}: drawn {drawn:?}, seen {seen:?}, bare {floor:?} ns");
-        for place in 0..FRACTIONS.len() {
-            assert!(seen[place] >= drawn[place], "nobody is answered before the time");
-            let most = floor[place] + drawn[place] / 50 + ALLOWED_NS;
-            right[place] += usize::from(seen[place] <= most);
-        }
-        if right.iter().all(|rounds| *rounds >= ROUNDS_RIGHT) {
-            return;
-        }
-        let left = ROUNDS - 1 - round;
-        if right.iter().any(|rounds| rounds + left < ROUNDS_RIGHT) {
-            break;
-        }
+    let mut all = Seen::default();
+    for _ in 0..ROUNDS {
+        all.round(delay);
     }
-    panic!(
-        "{name}: {FRACTIONS:?} are right in {right:?} of {ROUNDS} rounds instead of {ROUNDS_RIGHT}"
-    );
+    let count = all.drawn.len();
+    let mut failures = 0;
+    let mut compare = |fraction: f64, floor_ns: u64, of_drawn: f64| {
+        let drawn_ns = percentile(&all.drawn, fraction);
+        let seen_ns = all.times.percentile_ns(fraction).expect("operations were done");
+        assert!(seen_ns >= drawn_ns, "{name}: no reply comes before its delay is over");
+        let most_ns = floor_ns + percentile(&all.drawn, of_drawn) / 50 + ALLOWED_NS;
+        println!(
+            "{name}, {count} operations, {fraction}: drawn {drawn_ns}, seen {seen_ns}, at most \
+             {most_ns} ns"
+        );
+        failures += usize::from(seen_ns > most_ns);
+    };
+    compare(0.5, larger(&all.exchanges, 0.5), 0.5);
+    for fraction in TAILS {
+        // An operation above a percentile has either a long delay or a long excess: three quarters
+        // of them may be of the former kind and a quarter of the latter.
+        let beyond = 1.0 - fraction;
+        let (of_drawn, of_excess) = (1.0 - beyond * 0.75, 1.0 - beyond * 0.25);
+        let floor_ns = percentile(&all.drawn, of_drawn) + larger(&all.excesses, of_excess);
+        compare(fraction, floor_ns, of_drawn);
+    }
+    assert_eq!(failures, 0, "{name}: percentiles are beyond what the machine explains");
 }
 
 #[test]
 fn a_constant_delay_is_what_the_client_measures() {
-    hold("constant", "[delay]\nread = \"500us\"\n");
+    check("constant", "[delay]\nread = \"500us\"\n");
 }
 
 #[test]
 fn a_lognormal_delay_is_what_the_client_measures() {
-    hold("lognormal", "[delay]\nread = { median = \"300us\", p99 = \"900us\" }\n");
+    check("lognormal", "[delay]\nread = { median = \"300us\", p99 = \"900us\" }\n");
 }
 
 #[test]
 fn a_delay_from_a_histogram_is_what_the_client_measures() {
-    hold("histogram", "[delay]\nread = { histogram = \"seen.hgrm\", unit = \"us\" }\n");
+    check("histogram", "[delay]\nread = { histogram = \"seen.hgrm\", unit = \"us\" }\n");
 }

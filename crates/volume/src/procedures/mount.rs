@@ -17,6 +17,11 @@ use crate::reply::Reply;
 /// Mounts that DUMP tells of; beyond it the oldest are forgotten. Nothing but DUMP uses them.
 const MOUNTS_MAX: usize = 1024;
 
+/// Symbolic links that one path may lead through, as Linux has it (`MAXSYMLINKS`); MOUNT has no
+/// ELOOP, and a path of more is refused as mountd refuses it. A link that leads out of its export
+/// is refused alike.
+const LINKS_MAX: usize = 40;
+
 /// Who mounts what: the superuser of the client does it for all its users, so the way to a
 /// directory is not held against anyone's rights. The handle alone gives none.
 const MOUNTER: Caller<'static> = Caller { uid: 0, gid: 0, gids: &[], read_only: true };
@@ -97,31 +102,68 @@ fn answer_exports(all: &Exports, request: &Request<'_>, peer: &Peer, reply: &mut
 
 /// The volume of a path, and the handle of the directory that the path names in it.
 fn find(all: &Exports, path: &[u8], peer: &Peer) -> Result<(VolumeIndex, Handle), mountstat3> {
-    let (index, volume, rest) = all
-        .volumes()
-        .filter(|(_, volume)| volume.is_served_at(peer.endpoint()))
-        .filter_map(|(index, volume)| Some((index, volume, below(path, &volume.export.name)?)))
-        // A name may hold a "/": the longest that fits is meant.
-        .max_by_key(|(_, volume, _)| volume.export.name.len())
-        .ok_or(mountstat3::MNT3ERR_NOENT)?;
-    if volume.export.rules.granted(peer.address()).is_none() {
+    let (index, rest) = volume_of(all, path, peer).ok_or(mountstat3::MNT3ERR_NOENT)?;
+    let export = all.get(index).ok_or(mountstat3::MNT3ERR_NOENT)?;
+    if export.rules.granted(peer.address()).is_none() {
         return Err(mountstat3::MNT3ERR_ACCES);
     }
-    let files = &volume.export.files;
-    let mut at = files.root();
-    for part in rest.split(|byte| *byte == b'/').filter(|part| !part.is_empty()) {
-        let found = files.lookup(at, part, &MOUNTER).map_err(|error| match error {
-            Error::NotDir => mountstat3::MNT3ERR_NOTDIR,
-            Error::NameTooLong => mountstat3::MNT3ERR_NAMETOOLONG,
-            Error::Inval => mountstat3::MNT3ERR_INVAL,
-            _ => mountstat3::MNT3ERR_NOENT,
-        })?;
-        if found.attributes.kind != Kind::Directory {
-            return Err(mountstat3::MNT3ERR_NOTDIR);
+    let files = &export.files;
+    let root = files.root();
+    let mut at = root;
+    // Names that are still to be followed, the next one last.
+    let mut names: Vec<&[u8]> = split(rest).rev().collect();
+    let mut links = 0;
+    while let Some(part) = names.pop() {
+        if part == b".." && at == root {
+            return Err(mountstat3::MNT3ERR_ACCES);
         }
-        at = found.handle;
+        let found = files.lookup(at, part, &MOUNTER).map_err(status)?;
+        match found.attributes.kind {
+            Kind::Directory => at = found.handle,
+            Kind::Symlink => {
+                links += 1;
+                if links > LINKS_MAX {
+                    return Err(mountstat3::MNT3ERR_ACCES);
+                }
+                let mut target = files.readlink(found.handle).map_err(status)?;
+                if target.starts_with(b"/") {
+                    let below = volume_of(all, target, peer).filter(|(other, _)| *other == index);
+                    (_, target) = below.ok_or(mountstat3::MNT3ERR_ACCES)?;
+                    at = root;
+                }
+                names.extend(split(target).rev());
+            }
+            _ => return Err(mountstat3::MNT3ERR_NOTDIR),
+        }
     }
     Ok((index, at))
+}
+
+/// The names of a path.
+fn split(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').filter(|part| !part.is_empty())
+}
+
+fn status(error: Error) -> mountstat3 {
+    match error {
+        Error::NotDir => mountstat3::MNT3ERR_NOTDIR,
+        Error::NameTooLong => mountstat3::MNT3ERR_NAMETOOLONG,
+        Error::Inval => mountstat3::MNT3ERR_INVAL,
+        _ => mountstat3::MNT3ERR_NOENT,
+    }
+}
+
+/// The volume of a path that is served to a client, and what is left of the path below it.
+fn volume_of<'p>(all: &Exports, path: &'p [u8], peer: &Peer) -> Option<(VolumeIndex, &'p [u8])> {
+    let served = all.volumes().filter(|(_, volume)| volume.is_served_at(peer.endpoint()));
+    served
+        .filter_map(|(index, volume)| {
+            let volume = &volume.export.name;
+            Some((index, volume.len(), below(path, volume)?))
+        })
+        // A name may hold a "/": the longest that fits is meant.
+        .max_by_key(|(_, length, _)| *length)
+        .map(|(index, _, rest)| (index, rest))
 }
 
 /// What is left of a path below the volume of this name.

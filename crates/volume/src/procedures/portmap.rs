@@ -1,7 +1,7 @@
 //! The portmapper, version 2: RFC 1833, section 3. It tells of this service alone, and nobody
 //! registers anything with it.
 
-use nfs3::portmap::{IPPROTO_TCP, mapping, pmaplist};
+use nfs3::portmap::{IPPROTO_TCP, IPPROTO_UDP, mapping, pmaplist};
 use nfs3::procedure::{MOUNT_PROGRAM, MOUNT_V3, NFS_PROGRAM, NFS_V3, PMAP_PROG, PMAP_VERS};
 use nfs3::request::{PortmapArguments, PortmapResults, Results};
 use nfs3::server::{Request, reply as encode};
@@ -17,17 +17,25 @@ pub(crate) fn perform(
     reply: &mut Reply,
 ) -> Performed {
     let port = u32::from(peer.nfs_port());
-    let served = [(NFS_PROGRAM, NFS_V3), (MOUNT_PROGRAM, MOUNT_V3), (PMAP_PROG, PMAP_VERS)]
+    let over_tcp = [(NFS_PROGRAM, NFS_V3), (MOUNT_PROGRAM, MOUNT_V3), (PMAP_PROG, PMAP_VERS)]
         .map(|(prog, vers)| mapping { prog, vers, prot: IPPROTO_TCP, port });
+    let over_udp = peer.portmapper_udp().map(|port| mapping {
+        prog: PMAP_PROG,
+        vers: PMAP_VERS,
+        prot: IPPROTO_UDP,
+        port: u32::from(port),
+    });
+    let served: Vec<mapping> = over_tcp.into_iter().chain(over_udp).collect();
     let (results, failed) = match arguments {
         PortmapArguments::NULL => (PortmapResults::NULL, false),
         PortmapArguments::SET(_) => (PortmapResults::SET(false), true),
         PortmapArguments::UNSET(_) => (PortmapResults::UNSET(false), true),
         PortmapArguments::GETPORT(asked) => {
-            let known = served.iter().find(|known| mapping { port, ..*asked } == **known);
+            let known =
+                served.iter().find(|known| mapping { port: known.port, ..*asked } == **known);
             (PortmapResults::GETPORT(known.map_or(0, |known| known.port)), false)
         }
-        PortmapArguments::DUMP => (PortmapResults::DUMP(pmaplist(served.to_vec())), false),
+        PortmapArguments::DUMP => (PortmapResults::DUMP(pmaplist(served)), false),
     };
     encode(reply.head(), request.xid, &Results::Portmap(results));
     Performed { failed, ..Performed::of(request) }

@@ -40,6 +40,18 @@ impl Meters {
         self.ops.is_some()
     }
 
+    /// The bytes that could go in the time of one operation: 0 where operations are not limited,
+    /// and `most` where only they are.
+    pub(super) fn operation_bytes(&self, most: u64) -> u64 {
+        match (&self.bytes, &self.ops) {
+            (_, None) => 0,
+            (None, Some(_)) => most,
+            (Some(bytes), Some(ops)) => {
+                (bytes.rate().per_s.get() / ops.rate().per_s.get()).min(most)
+            }
+        }
+    }
+
     /// The first instant at which both have room. Waiting only drains, so the later of two is it.
     pub(super) fn conforms_at_ns(&self, now_ns: u64, bytes: u64) -> u64 {
         let at = |meter: &Option<Gcra>, cost| {

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
 use rustix::time::{ClockId, clock_gettime};
 
+use super::datagrams::Datagrams;
 use super::haste::Haste;
 use super::http::{Answer, Conversation, Waits};
 use super::poll::{Events, Interest, Poll, Waker};
@@ -45,6 +46,7 @@ const SPECIAL: u64 = 1 << 63;
 const WAKER: u64 = SPECIAL;
 const LISTENER: u64 = SPECIAL | 1 << 32;
 const CONVERSATION: u64 = SPECIAL | 2 << 32;
+const DATAGRAMS: u64 = SPECIAL | 3 << 32;
 const CLASS: u64 = !0 << 32;
 
 /// What connections come to.
@@ -87,6 +89,7 @@ pub(super) struct EventLoop {
     haste: Haste,
     server: Server,
     listening: Vec<Listening>,
+    datagrams: Vec<Datagrams>,
     waker: Waker,
     commands: Receiver<Command>,
     started: Instant,
@@ -116,6 +119,7 @@ impl EventLoop {
     pub(super) fn new(
         server: Server,
         listening: Vec<Listening>,
+        datagrams: Vec<Datagrams>,
         waker: Waker,
         commands: Receiver<Command>,
         started: Instant,
@@ -126,11 +130,16 @@ impl EventLoop {
             one.listener.set_nonblocking(true)?;
             poll.add(&one.listener, LISTENER | index as u64, Interest::READ)?;
         }
+        for (index, one) in datagrams.iter().enumerate() {
+            one.socket.set_nonblocking(true)?;
+            poll.add(&one.socket, DATAGRAMS | index as u64, Interest::READ)?;
+        }
         Ok(EventLoop {
             poll,
             haste: Haste::new(),
             server,
             listening,
+            datagrams,
             waker,
             commands,
             started,
@@ -167,6 +176,13 @@ impl EventLoop {
                         }
                     }
                     LISTENER => self.accept(now_ns, (happened.number & !CLASS) as usize),
+                    DATAGRAMS => {
+                        let index = (happened.number & !CLASS) as usize;
+                        if let Err(error) = self.datagrams[index].answer(&mut self.server) {
+                            let failed = || format!("receive a datagram: {error}");
+                            self.server.notices().tell(now_ns, Kind::System, failed);
+                        }
+                    }
                     CONVERSATION => self.converse(now_ns, (happened.number & !CLASS) as usize),
                     _ => {
                         let Some(conn) = self.conn(happened.number) else { continue };

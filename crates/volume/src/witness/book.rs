@@ -17,6 +17,13 @@ const RECENT: usize = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject(Place);
 
+impl Subject {
+    /// A small number that no other of its kind has while it is open.
+    pub(crate) fn number(self) -> u32 {
+        self.0.index() as u32
+    }
+}
+
 /// All of one kind that are no longer listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folded {
@@ -61,6 +68,8 @@ struct Entry {
     /// How many there are of this name.
     open: u32,
     closing: u64,
+    /// What it had counted when it was opened again after it had been closed.
+    before: Option<Box<Counters>>,
     /// A ring: arrival n stands at place `n % RECENT`.
     recent_ns: Vec<u64>,
 }
@@ -86,6 +95,9 @@ impl Book {
         {
             if entry.open == 0 {
                 self.closed.remove(&entry.closing);
+                // Answers that are still to come count for the one that is open now.
+                let before = Counters { outstanding: 0, ..entry.counters.clone() };
+                entry.before = Some(Box::new(before));
             }
             entry.open += 1;
             return Subject(place);
@@ -96,6 +108,7 @@ impl Book {
             counters: Counters::default(),
             open: 1,
             closing: 0,
+            before: None,
             recent_ns: Vec::new(),
         };
         let place = self.entries.insert(entry);
@@ -151,6 +164,28 @@ impl Book {
 
     pub(super) const fn folded(&self) -> &Folded {
         &self.folded
+    }
+
+    /// Those that are there, with what each counted since it was opened.
+    pub(super) fn open_by_name(&self) -> impl Iterator<Item = (&str, Counters)> {
+        self.entries().filter(|(_, entry)| entry.open > 0).map(|(name, entry)| {
+            let counters = &entry.counters;
+            let since = entry.before.as_ref().map(|before| counters.since(before));
+            (name, since.unwrap_or_else(|| counters.clone()))
+        })
+    }
+
+    /// What all counted that were closed: it never falls, also when one is opened again.
+    pub(super) fn closed_sum(&self) -> Folded {
+        let mut sum = Folded { count: self.closings, counters: self.folded.counters.clone() };
+        for (_, entry) in self.entries() {
+            let closed =
+                if entry.open > 0 { entry.before.as_deref() } else { Some(&entry.counters) };
+            if let Some(counters) = closed {
+                sum.counters.add(counters);
+            }
+        }
+        sum
     }
 
     pub(super) fn snapshot(&self) -> Vec<Named> {

@@ -137,6 +137,29 @@ impl Counters {
         self.storage_delay_ns += other.storage_delay_ns;
     }
 
+    /// What was counted since `before`, an earlier state. What is no sum (instants, maxima and
+    /// what is outstanding) stays as it is now.
+    pub(super) fn since(&self, before: &Counters) -> Counters {
+        let mut since = self.clone();
+        let all = |now: &mut [u64], before: &[u64]| {
+            for (now, before) in now.iter_mut().zip(before) {
+                *now -= before;
+            }
+        };
+        since.arrived -= before.arrived;
+        all(&mut since.arrival_gaps, &before.arrival_gaps);
+        since.without_volume -= before.without_volume;
+        all(&mut since.operations, &before.operations);
+        all(&mut since.failed, &before.failed);
+        since.read_bytes -= before.read_bytes;
+        since.written_bytes -= before.written_bytes;
+        since.dropped -= before.dropped;
+        since.qos_delay_ns -= before.qos_delay_ns;
+        all(&mut since.qos_delays, &before.qos_delays);
+        since.storage_delay_ns -= before.storage_delay_ns;
+        since
+    }
+
     pub(super) fn arrive(&mut self, now_ns: u64) {
         self.arrived += 1;
         match self.last_arrival_ns {

@@ -70,6 +70,63 @@ fn a_volume_and_a_directory_in_it_are_mounted_by_their_path() {
 }
 
 #[test]
+fn a_path_is_followed_through_symbolic_links_inside_its_export() {
+    let mut scene = scene_of([export("vol1"), export("vol1/nested"), export("vol2")]);
+    let tree = scene.tree();
+    let below = scene.made(mkdir(&tree.dir, "below", mode(0o700)));
+    for (directory, name, text) in [
+        (&tree.root, "to-dir", "dir"),
+        (&tree.root, "to-link", "./to-dir//below/"),
+        (&tree.root, "absolute", "/vol1/dir"),
+        (&tree.dir, "up", "../dir/below"),
+        (&below, "up", "../../dir"),
+        (&tree.root, "self", "self"),
+        (&tree.root, "out", "dir/../.."),
+        (&tree.root, "host", "/etc"),
+        (&tree.root, "other", "/vol2"),
+        (&tree.root, "nested-export", "/vol1/nested"),
+        (&tree.root, "nowhere", "none"),
+    ] {
+        scene.made(symlink(directory, name, text));
+    }
+    for (path, handle) in [
+        ("/vol1/to-dir", &tree.dir),
+        ("/vol1/to-dir/below", &below),
+        ("/vol1/to-link", &below),
+        ("/vol1/to-link/..", &tree.dir),
+        ("/vol1/absolute", &tree.dir),
+        ("/vol1/absolute/up/up", &tree.dir),
+    ] {
+        assert_eq!(mount(&mut scene, path), Ok((*handle, vec![FLAVOR_SYS])), "{path}");
+    }
+    for (path, status) in [
+        ("/vol1/self", mountstat3::MNT3ERR_ACCES),
+        ("/vol1/out", mountstat3::MNT3ERR_ACCES),
+        ("/vol1/..", mountstat3::MNT3ERR_ACCES),
+        ("/vol1/../vol2", mountstat3::MNT3ERR_ACCES),
+        ("/vol1/host", mountstat3::MNT3ERR_ACCES),
+        ("/vol1/other", mountstat3::MNT3ERR_ACCES),
+        ("/vol1/nested-export", mountstat3::MNT3ERR_ACCES),
+        ("/vol1/nowhere", mountstat3::MNT3ERR_NOENT),
+    ] {
+        assert_eq!(mount(&mut scene, path), Err(status), "{path}");
+    }
+}
+
+#[test]
+fn a_path_leads_through_at_most_forty_symbolic_links() {
+    let mut scene = scene();
+    let tree = scene.tree();
+    scene.made(symlink(&tree.root, "link0", "dir"));
+    for number in 1..41 {
+        let (name, text) = (format!("link{number}"), format!("link{}", number - 1));
+        scene.made(symlink(&tree.root, &name, &text));
+    }
+    assert_eq!(mount(&mut scene, "/vol1/link39"), Ok((tree.dir, vec![FLAVOR_SYS])));
+    assert_eq!(mount(&mut scene, "/vol1/link40"), Err(mountstat3::MNT3ERR_ACCES));
+}
+
+#[test]
 fn mounts_are_told_until_they_are_given_up() {
     let mut scene = scene_of([export("vol1"), export("vol2")]);
     let pair = |host: &str, path: &str| (host.to_owned(), path.to_owned());

@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 
-use nfs3::record::mark;
+use nfs3::record::{EMPTY_FRAGMENTS_MAX, mark};
 use nfs3::request::Arguments;
 use volume::shell::Running;
 
@@ -116,6 +116,21 @@ fn a_record_that_is_too_long_closes_its_connection_with_one_line_and_no_other() 
     assert!(line.contains(&peer) && line.contains("2147483647 bytes"), "{line}");
     good.call(getattr(&root));
     assert!(lines.try_recv().is_err(), "one line is enough");
+}
+
+#[test]
+fn a_record_of_empty_fragments_without_end_closes_its_connection() {
+    let (options, lines) = options(described("3000MiB/s", ""));
+    let running = Running::start(options).unwrap();
+    let mut bad = TcpStream::connect(running.addresses()[0]).unwrap();
+    bad.set_read_timeout(Some(PATIENCE)).unwrap();
+    bad.write_all(&[0; 4].repeat(EMPTY_FRAGMENTS_MAX)).unwrap();
+    settled(&running, |now| now.connections == 1);
+    bad.write_all(&[0; 4]).unwrap();
+    let ended = bad.read(&mut [0; 10]);
+    assert!(matches!(ended, Ok(0)) || ended.is_err(), "{ended:?}");
+    let line = lines.recv_timeout(PATIENCE).unwrap();
+    assert!(line.ends_with("a record with more than 16 empty fragments arrived"), "{line}");
 }
 
 #[test]

@@ -103,7 +103,10 @@ impl Reply {
 
 impl Connected {
     pub(crate) fn to(address: SocketAddr) -> Connected {
-        let stream = TcpStream::connect(address).expect("connect");
+        Connected::over(TcpStream::connect(address).expect("connect"))
+    }
+
+    pub(crate) fn over(stream: TcpStream) -> Connected {
         stream.set_nodelay(true).expect("set TCP_NODELAY");
         stream.set_read_timeout(Some(PATIENCE)).expect("set a timeout");
         stream.set_write_timeout(Some(PATIENCE)).expect("set a timeout");

@@ -4,7 +4,9 @@ mod harness;
 
 mod another_client;
 mod connections;
+mod fairness;
 mod late;
+mod portmapper;
 mod pressure;
 mod questions;
 mod reload;
