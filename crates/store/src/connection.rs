@@ -139,3 +139,24 @@ fn endpoint(cursor: &mut Cursor<'_>) -> Result<Endpoint, Malformed> {
     let port = u16::try_from(cursor.u64()?).map_err(|_| Malformed("a port is above 16 bits"))?;
     Ok(Endpoint { address, port })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_without_outage_or_restart_has_the_bytes_of_older_records() {
+        let plain = ConnectionInterval { replays: 3, ..ConnectionInterval::default() };
+        let down = ConnectionInterval { down_ns: 5, down_errno: 111, ..plain };
+        for (connection, flags) in [(plain, 0), (down, HAS_RARE)] {
+            let mut bytes = Vec::new();
+            encode(&[connection], &mut bytes);
+            // The flags stand where older records end a connection without the state of TCP.
+            let mut without = Vec::new();
+            encode(&[plain], &mut without);
+            assert_eq!(bytes[without.len() - 1], flags);
+            assert_eq!(bytes.len() > without.len(), flags != 0);
+            assert_eq!(decode(&mut Cursor::new(&bytes)), Ok(vec![connection]));
+        }
+    }
+}
