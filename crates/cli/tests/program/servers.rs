@@ -122,7 +122,10 @@ fn a_service_that_is_killed_and_started_again_is_one_line_each_and_the_run_conti
         serde_json::from_str(&place.ok(&["show", "last", "--json"])).expect("it is JSON");
     let connections = shown["load_points"][0]["runs"][0]["connections"].as_array();
     for connection in connections.expect("there are two") {
-        assert_eq!(connection["reconnects"], 1, "{connection}");
+        // The kernel may close a killed process's listening socket after its connections, and then
+        // one more connection is made and lost.
+        let reconnects = connection["reconnects"].as_u64();
+        assert!(matches!(reconnects, Some(1 | 2)), "{connection}");
         assert!(connection["down_ns"].as_u64() > Some(0), "{connection}");
     }
     service.kill();
