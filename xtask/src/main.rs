@@ -1,4 +1,4 @@
-//! The project's own tools: `cargo xtask tidy | check | kernel | bench`.
+//! The project's own tools: `cargo xtask tidy | check | kernel | mutants | bench`.
 //!
 //! `tidy` holds the rules that no compiler holds (who may import whom, which words are used,
 //! whether links lead somewhere); `check` is the one command that says whether the tree is good,
@@ -17,7 +17,9 @@ mod facts;
 mod fuzz;
 mod install;
 mod kernel;
+mod mutants;
 mod tidy;
+mod tools;
 
 const USAGE: &str = "\
 The project's own tools.
@@ -39,6 +41,9 @@ Commands:
                      makes data/regions.toml and data/storage_prices.toml from the vendor's tables
   deny               the check's step with dependencies alone
   fuzz               the check's step with the fuzz targets alone
+  mutants [--sample N] [AREA...]
+                     how many small changes of the code its tests notice, of a sample; writes
+                     bench/runs/DATE-MACHINE-mutants/
   kernel             the check's step with the kernel's NFS client alone
   browser            the check's step with the report in a browser alone
   bench [--pairs N] [--seconds S] [--directory DIR] [ROW...]
@@ -72,6 +77,9 @@ fn main() -> ExitCode {
             .and_then(|options| facts::run(&root(), &options)),
         ["deny"] => deny::run(&root()),
         ["fuzz"] => fuzz::run(&root()),
+        ["mutants", words @ ..] => mutants::Options::parse(words)
+            .map_err(anyhow::Error::msg)
+            .and_then(|options| mutants::run(&root(), &options)),
         ["kernel"] => kernel::run(&root()),
         ["browser"] => check::browser(&root()),
         ["bench", "nfs", words @ ..] => bench::nfs::Options::parse(words)

@@ -10,9 +10,9 @@
 pub(crate) mod alone;
 mod child;
 mod fio;
-mod folder;
+pub(crate) mod folder;
 pub(crate) mod judgement;
-mod machine;
+pub(crate) mod machine;
 mod median;
 pub(crate) mod near_far;
 pub(crate) mod nfs;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::client::{self, FILE_BYTES, Shape};
-use super::judge::{BARE_CORES, BARE_P99, Measured};
+use super::judge::{BARE_CORES, BARE_P99, Measured, ORDINARY_CORES, ORDINARY_P99};
 use super::trials::{Call, Place};
 use super::{example, servers};
 use crate::bench::process::{CLIENT_PROCESSOR, Running, SERVER_PROCESSOR};
@@ -136,12 +136,13 @@ const HELD_ROUNDS: usize = 7;
 
 /// 102,400 reads at once of a volume with a throughput limit, which lets one go every 122 us: how
 /// late they leave, and the processor time of the service from the first call to the last reply;
-/// in turns with a bare process.
+/// in turns with a bare process, and with the service as users start it.
 fn held(place: &Place, measured: &mut Measured) -> Result<()> {
-    let _awake = stay_awake()?;
     give_back_caches()?;
     for round in 0..=HELD_ROUNDS {
-        let ours = held_once(place)?;
+        let ordinary = held_once(place, Priority::Ordinary)?;
+        let _awake = stay_awake()?;
+        let ours = held_once(place, Priority::RealTime)?;
         let bare = bare_release(&place.root, FILE_BYTES, HELD_CONNECTIONS)?;
         if round == 0 {
             continue;
@@ -149,6 +150,8 @@ fn held(place: &Place, measured: &mut Measured) -> Result<()> {
         let cached = bare_release(&place.root, TRANSFER, 1)?;
         let mut add = |what, value| measured.add_alone("held", what, value);
         add("late by p99, us", ours.late_p99_us);
+        add(ORDINARY_P99, ordinary.late_p99_us);
+        add(ORDINARY_CORES, ordinary.cores);
         add(BARE_P99, bare.late_p99_us);
         add("late by p99 beyond a bare process, us", ours.late_p99_us - bare.late_p99_us);
         add("late by p50, us", ours.late_p50_us);
@@ -163,11 +166,22 @@ fn held(place: &Place, measured: &mut Measured) -> Result<()> {
     Ok(())
 }
 
+/// How the service is scheduled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Priority {
+    /// As users start it; idle processors halt.
+    Ordinary,
+    /// See [`prefer`].
+    RealTime,
+}
+
 /// One round of the service.
-fn held_once(place: &Place) -> Result<Release> {
+fn held_once(place: &Place, priority: Priority) -> Result<Release> {
     let server = servers::ours_limited(&place.root, &place.scratch)?;
     let pid = server.process.pid().to_string();
-    prefer(&pid)?;
+    if priority == Priority::RealTime {
+        prefer(&pid)?;
+    }
     let arguments = [
         "read",
         "--address",

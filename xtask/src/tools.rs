@@ -1,0 +1,29 @@
+//! Programs from crates.io that steps use, each in its version.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::check::{run_program, target_directory};
+
+/// The program `name` in our own folder of tools; compiled there the first time.
+///
+/// # Errors
+/// It cannot be compiled.
+pub(crate) fn installed(root: &Path, name: &str, version: &str) -> Result<PathBuf> {
+    let tools = target_directory()?.join("tools").join(format!("{name}-{version}"));
+    let program = tools.join("bin").join(name);
+    if program.exists() {
+        return Ok(program);
+    }
+    let text = |path: &Path| path.to_str().map(str::to_owned).context("a path is not UTF-8");
+    let (folder, build) = (text(&tools)?, text(&tools.join("build"))?);
+    let mut arguments = vec!["install", name, "--version", version, "--locked", "--debug"];
+    arguments.extend(["--quiet", "--root", &folder, "--target-dir", &build]);
+    run_program(root, "cargo", &arguments)?;
+    if !program.exists() {
+        bail!("{name} was installed without {}", program.display());
+    }
+    std::fs::remove_dir_all(build).with_context(|| format!("remove what {name} was built in"))?;
+    Ok(program)
+}
