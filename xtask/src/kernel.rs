@@ -15,8 +15,9 @@ use anyhow::{Context, Result, bail};
 /// The guest's program, from the top of the checkout.
 const GUEST: &str = "tests/kernel-client/guest";
 
-/// TCP connections of one mount (`nconnect` of nfs(5), which ends at 16).
-const CONNECTIONS: [u32; 3] = [1, 8, 16];
+/// TCP connections of one mount (`nconnect` of nfs(5), which ends at 16), and directories of the
+/// tree compared over it: one large tree, and smaller ones where calls overtake each other.
+const MOUNTS: [(u32, u32); 3] = [(1, 50), (8, 10), (16, 10)];
 
 /// Of one guest, boot included. Reached only when something hangs: emulated on two processors with
 /// nothing else to do, all three are done in about a third of it.
@@ -37,12 +38,12 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
     let mut service = Service::start(root, &logs)?;
     let outputs = std::thread::scope(|scope| {
-        let boot = |connections| boot(&guest, &cache, &logs, service.port, connections);
-        let guests = CONNECTIONS.map(|connections| scope.spawn(move || boot(connections)));
+        let boot = |mount| boot(&guest, &cache, &logs, service.port, mount);
+        let guests = MOUNTS.map(|mount| scope.spawn(move || boot(mount)));
         guests.map(|guest| guest.join().expect("a thread that only waits for a program"))
     });
     let mut failed = Vec::new();
-    for (connections, output) in CONNECTIONS.into_iter().zip(outputs) {
+    for ((connections, _), output) in MOUNTS.into_iter().zip(outputs) {
         if let Err(error) = judge(connections, &output?) {
             failed.push(format!("nconnect={connections}: {error:#}"));
         }
@@ -52,22 +53,23 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 }
 
 /// What a guest does once it has mounted; each in files and folders of its own.
-fn commands(connections: u32) -> String {
+fn commands((connections, directories): (u32, u32)) -> String {
     format!(
-        "tree-test && data-test 32 && \
+        "tree-test {directories} && data-test 32 && \
          fio --name=fio-{connections} --directory=/mnt --rw=randrw --bs=8k --size=8m --direct=1 \
          --ioengine=libaio --iodepth=16 --verify=crc32c --minimal >/tmp/fio && \
          echo 'fio: verified' && connections"
     )
 }
 
-fn boot(guest: &Path, cache: &Path, logs: &Path, port: u16, connections: u32) -> Result<Output> {
+fn boot(guest: &Path, cache: &Path, logs: &Path, port: u16, mount: (u32, u32)) -> Result<Output> {
+    let (connections, _) = mount;
     Command::new(guest)
         .arg("run")
         .arg(cache)
         .args([&port.to_string(), &format!("nconnect={connections}"), LIMIT_SECONDS])
         .arg(logs.join(format!("console-{connections}.log")))
-        .arg(commands(connections))
+        .arg(commands(mount))
         .stdin(Stdio::null())
         .output()
         .with_context(|| format!("start {}", guest.display()))

@@ -1,10 +1,10 @@
 //! `cargo xtask mutants`: how many small changes of the code (a `<` for a `<=`, a function that
 //! returns 0) the tests of its crate notice.
 //!
-//! For: finding tests that prove nothing. There are some 11,000 such changes in the areas below, and
-//! each needs a compilation and the tests of a crate; so a sample of each area is tried, evenly
-//! spread over it and the same for the same number. `cargo mutants` makes and tries them, in a clone
-//! of the commit below `target/`.
+//! For: finding tests that prove nothing. There are some 11,000 such changes in the areas below,
+//! and each needs a compilation and the tests of a crate; so a sample of each area is tried, evenly
+//! spread over it and the same for the same number. `cargo mutants` makes and tries them, in a
+//! clone of the commit below `target/`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -217,7 +217,8 @@ fn one(program: &Path, place: &Path, tree: &Path, area: &Area, sample: usize) ->
 fn page(folder: &Folder, options: &Options, all: &[(&str, Tried)]) -> String {
     let areas = options.areas.iter().map(|name| format!(" {name}")).collect::<String>();
     let mut page = format!(
-        "# Changes that tests notice, {}\n\n{}\nCommand: `cargo xtask mutants --sample {}{areas}`\n\n\
+        "# Changes that tests notice, {}\n\n{}\n\
+         Command: `cargo xtask mutants --sample {}{areas}`\n\n\
          | area | changes there are | tried | noticed | share |\n| --- | --: | --: | --: | --: |\n",
         folder.date, folder.measured, options.sample
     );

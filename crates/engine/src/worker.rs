@@ -108,6 +108,8 @@ pub struct Worker<S, D, H> {
     recorder: Recorder,
     steps: Steps,
     next_edge_ns: u64,
+    /// Before this instant no operation can be overdue: the slots are searched only after it.
+    overdue_from_ns: u64,
 }
 
 impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
@@ -129,6 +131,7 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
             recorder: Recorder::new(tally),
             steps,
             next_edge_ns: assigned.interval_ns,
+            overdue_from_ns: 0,
             assigned,
             stream,
             schedule,
@@ -324,9 +327,14 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
     }
 
     /// Whether some operation is outstanding longer than its deadline.
-    pub fn is_overdue(&self, now_ns: u64) -> bool {
-        let oldest_ns = self.slots.oldest_issued_ns();
-        now_ns.saturating_sub(oldest_ns) >= self.assigned.operation_deadline_ns
+    pub fn is_overdue(&mut self, now_ns: u64) -> bool {
+        if now_ns < self.overdue_from_ns {
+            return false;
+        }
+        // What is issued later than now has its deadline later too.
+        let oldest_ns = self.slots.oldest_issued_ns().min(now_ns);
+        self.overdue_from_ns = oldest_ns.saturating_add(self.assigned.operation_deadline_ns);
+        now_ns >= self.overdue_from_ns
     }
 
     /// Gives up every outstanding operation: each is counted as failed for `reason`. Returns the
