@@ -1,7 +1,8 @@
 #!/bin/sh
-# Opens generated reports in a real browser. Needs Node, npm and Chromium (CHROMIUM, or /usr/bin/chromium).
-# With REPORT_DIR set, tests the reports that are there instead of making some.
+# run.sh REPORT_DIR: opens the reports of `cargo run -p report --example fixture_report REPORT_DIR` in a real browser.
+# Needs Node, npm and Chromium (CHROMIUM, or /usr/bin/chromium).
 set -eu
+REPORT_DIR=$1
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here"
 npm ci --ignore-scripts --no-audit --no-fund >&2
@@ -14,10 +15,6 @@ if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 20 ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-if [ -z "${REPORT_DIR:-}" ]; then
-    REPORT_DIR=$work/reports
-    (cd ../.. && cargo run --quiet -p report --example fixture_report -- "$REPORT_DIR")
-fi
 PICTURE_DIR=${PICTURE_DIR:-$work/pictures}
 mkdir -p "$PICTURE_DIR"
 export REPORT_DIR PICTURE_DIR

@@ -6,7 +6,8 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -51,8 +52,9 @@ enum Step {
     Deny,
     /// Every fuzz target for a number of inputs.
     Fuzz,
-    /// Our service under the Linux kernel's client.
-    Kernel,
+    /// Our service under the Linux kernel's client, and meanwhile the reports in a browser: the
+    /// last guest needs one processor only. Both use what the tests have built.
+    KernelAndBrowser,
     /// A program and its arguments, run at the checkout's top.
     Program(&'static str, &'static [&'static str]),
 }
@@ -92,22 +94,69 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
     ]);
     if !options.fast {
         steps.push(("fuzz", Step::Fuzz));
-        steps.push(("kernel client", Step::Kernel));
-        steps.push(("browser", Step::Program(BROWSER, &[])));
+        steps.push(("kernel client and browser", Step::KernelAndBrowser));
     }
     steps
 }
 
-/// What opens reports in a browser.
-const BROWSER: &str = "tests/browser/run.sh";
+/// The step with the kernel's client alone.
+///
+/// # Errors
+/// Where a guest finds a mistake, or something is missing.
+pub(crate) fn kernel_alone(root: &Path) -> Result<()> {
+    install::provide(&[install::Step::Kernel], false)?;
+    run_program(root, "cargo", &["build", "--package", "cli", "--locked", "--quiet"])?;
+    kernel::run(root, &mut std::io::stderr())
+}
 
 /// The step with the browser alone.
 ///
 /// # Errors
 /// Where a test fails, or something is missing.
-pub(crate) fn browser(root: &Path) -> Result<()> {
+pub(crate) fn browser_alone(root: &Path) -> Result<()> {
     install::provide(&[install::Step::Browser], false)?;
-    run_program(root, BROWSER, &[])
+    let example = ["build", "--package", "report", "--example", "fixture_report", "--quiet"];
+    run_program(root, "cargo", &example)?;
+    shown(browser(root)?)
+}
+
+/// Makes reports and opens them in a browser; returns what the tests printed.
+fn browser(root: &Path) -> Result<Output> {
+    let reports = target_directory()?.join("browser");
+    let example = std::env::current_exe()?.with_file_name("examples").join("fixture_report");
+    let made = Command::new(&example).arg(&reports).status();
+    if !made.with_context(|| format!("start {}", example.display()))?.success() {
+        bail!("the reports for the browser could not be made");
+    }
+    Command::new(root.join("tests/browser/run.sh"))
+        .arg(&reports)
+        .stdin(Stdio::null())
+        .output()
+        .context("start tests/browser/run.sh")
+}
+
+/// Prints what a program printed; an error where it failed.
+fn shown(output: Output) -> Result<()> {
+    std::io::stderr().write_all(&output.stderr)?;
+    std::io::stdout().write_all(&output.stdout)?;
+    if !output.status.success() {
+        bail!("tests/browser/run.sh ended with {}", output.status);
+    }
+    Ok(())
+}
+
+/// The guests' findings are printed before the browser's: the last lines are a test runner's.
+fn kernel_and_browser(root: &Path) -> Result<()> {
+    let mut printed = Vec::new();
+    let (guests, browser) = thread::scope(|scope| {
+        let guests = scope.spawn(|| kernel::run(root, &mut printed));
+        let browser = browser(root);
+        (guests.join().expect("the guests are waited for without a panic"), browser)
+    });
+    std::io::stderr().write_all(&printed)?;
+    let shown = browser.and_then(shown);
+    guests.context("kernel client")?;
+    shown.context("browser")
 }
 
 /// Does all steps and stops at the first that fails.
@@ -124,7 +173,7 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
             Step::Tidy => tidy::run(root),
             Step::Deny => deny::run(root),
             Step::Fuzz => fuzz::run(root),
-            Step::Kernel => kernel::run(root),
+            Step::KernelAndBrowser => kernel_and_browser(root),
             Step::Program(program, arguments) => run_program(root, program, arguments),
         };
         let took = seconds(begun.elapsed());
@@ -173,7 +222,7 @@ mod tests {
     #[test]
     fn check_runs_everything_and_fast_leaves_out_what_takes_minutes() {
         let mut all = names(Options::default());
-        let minutes = ["dependencies", "fuzz", "kernel client", "browser"];
+        let minutes = ["dependencies", "fuzz", "kernel client and browser"];
         assert!(minutes.iter().all(|name| all.contains(name)));
         all.retain(|name| !minutes.contains(name));
         assert_eq!(all, ["packages", "format", "tidy", "clippy", "tests"]);

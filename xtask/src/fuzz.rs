@@ -8,6 +8,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 
@@ -45,8 +46,17 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         bail!("the fuzz targets do not build: {status}");
     }
     let built = target.join(triple).join("debug");
-    for name in names(&fuzz)? {
-        one(&fuzz, &built, &target.join("fuzz"), &name).with_context(|| format!("fuzz {name}"))?;
+    let found = target.join("fuzz");
+    // Each has one thread: two at a time.
+    for pair in names(&fuzz)?.chunks(2) {
+        let results = thread::scope(|scope| {
+            let runs: Vec<_> =
+                pair.iter().map(|name| scope.spawn(|| one(&fuzz, &built, &found, name))).collect();
+            runs.into_iter().map(|run| run.join().expect("no panic")).collect::<Vec<_>>()
+        });
+        for (name, result) in pair.iter().zip(results) {
+            result.with_context(|| format!("fuzz {name}"))?;
+        }
     }
     Ok(())
 }

@@ -25,9 +25,11 @@ const LIMIT_SECONDS: &str = "900";
 
 /// Boots the guests and says what they found.
 ///
+/// Expects the service's program next to this one: `cargo build --package cli`, or the tests.
+///
 /// # Errors
 /// The guest cannot be prepared, did not boot or mount, or found a mistake of ours.
-pub(crate) fn run(root: &Path) -> Result<()> {
+pub(crate) fn run(root: &Path, out: &mut dyn Write) -> Result<()> {
     let guest = root.join(GUEST);
     let logs = root.join("target/kernel-client");
     std::fs::create_dir_all(&logs)?;
@@ -36,7 +38,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     if !prepared.with_context(|| format!("start {}", guest.display()))?.success() {
         bail!("`{} prepare` failed; its messages are above", guest.display());
     }
-    let mut service = Service::start(root, &logs)?;
+    let mut service = Service::start(&logs)?;
     let outputs = std::thread::scope(|scope| {
         let boot = |mount| boot(&guest, &cache, &logs, service.port, mount);
         let guests = MOUNTS.map(|mount| scope.spawn(move || boot(mount)));
@@ -44,7 +46,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     });
     let mut failed = Vec::new();
     for ((connections, _), output) in MOUNTS.into_iter().zip(outputs) {
-        if let Err(error) = judge(connections, &output?) {
+        if let Err(error) = judge(connections, &output?, out) {
             failed.push(format!("nconnect={connections}: {error:#}"));
         }
     }
@@ -76,11 +78,10 @@ fn boot(guest: &Path, cache: &Path, logs: &Path, port: u16, mount: (u32, u32)) -
 }
 
 /// Shows what a guest said; wrong unless it ended well and used all of its connections.
-fn judge(connections: u32, output: &Output) -> Result<()> {
+fn judge(connections: u32, output: &Output, out: &mut dyn Write) -> Result<()> {
     let said = String::from_utf8_lossy(&output.stdout);
-    let mut err = std::io::stderr();
     for line in said.lines().chain(String::from_utf8_lossy(&output.stderr).lines()) {
-        writeln!(err, "nconnect={connections}: {line}")?;
+        writeln!(out, "nconnect={connections}: {line}")?;
     }
     if !output.status.success() {
         bail!("the guest ended with {}", output.status);
@@ -111,23 +112,18 @@ struct Service {
 }
 
 impl Service {
-    fn start(root: &Path, logs: &Path) -> Result<Service> {
+    fn start(logs: &Path) -> Result<Service> {
         let log = logs.join("service.log");
-        let mut build = Command::new("cargo");
-        build.args(["build", "--package", "cli", "--locked", "--quiet"]).current_dir(root);
-        if !build.status().context("start cargo")?.success() {
-            bail!("the service could not be built");
-        }
         // Built into the same folder as this program, wherever cargo's target folder is.
         let program = std::env::current_exe()?.with_file_name("fourcorners");
-        let mut child = Command::new(program)
+        let mut child = Command::new(&program)
             .args(["volume", "serve", "--no-limits", "--metrics", "none"])
             .args(["--address", "127.0.0.1:0"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::create(&log)?)
             .spawn()
-            .context("start the service")?;
+            .with_context(|| format!("start {}", program.display()))?;
         let out = child.stdout.take().context("the service's output is a pipe")?;
         let mut service = Service { child, port: 0, log, _output: None };
         let mut output = BufReader::new(out);

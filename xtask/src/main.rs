@@ -80,8 +80,8 @@ fn main() -> ExitCode {
         ["mutants", words @ ..] => mutants::Options::parse(words)
             .map_err(anyhow::Error::msg)
             .and_then(|options| mutants::run(&root(), &options)),
-        ["kernel"] => kernel::run(&root()),
-        ["browser"] => check::browser(&root()),
+        ["kernel"] => check::kernel_alone(&root()),
+        ["browser"] => check::browser_alone(&root()),
         ["bench", "nfs", words @ ..] => bench::nfs::Options::parse(words)
             .map_err(anyhow::Error::msg)
             .and_then(|options| bench::nfs::run(&root(), &options)),
