@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh REPORT_DIR: opens the reports of `cargo run -p report --example fixture_report REPORT_DIR` in a real browser.
+# run.sh REPORT_DIR: tests the reports that `cargo run -p report --example fixture_report REPORT_DIR` wrote, in a browser.
 # Needs Node, npm and Chromium (CHROMIUM, or /usr/bin/chromium).
 set -eu
 REPORT_DIR=$1

@@ -1,18 +1,18 @@
 //! `cargo xtask check`: the one command that says whether the tree is good.
 //!
-//! Cheapest first, so that a slip is told in seconds; the tests come last, so that what the test
-//! runners print at their end is what the reader sees last. Nothing is skipped in silence: what is
-//! missing on the machine is an error that names it.
+//! Cheapest first, so that a slip is reported in seconds. A test runner comes last, so that its
+//! summary ends the output. Nothing is skipped silently: a missing program is an error that names
+//! it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{deny, fuzz, install, kernel, tidy};
+use crate::{browser, deny, fuzz, install, kernel, tidy};
 
 /// What `check` was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,8 +52,8 @@ enum Step {
     Deny,
     /// Every fuzz target for a number of inputs.
     Fuzz,
-    /// Our service under the Linux kernel's client, and meanwhile the reports in a browser: the
-    /// last guest needs one processor only. Both use what the tests have built.
+    /// The service under the Linux kernel's client and, in parallel, the reports in a browser: the
+    /// slowest guest keeps only one processor busy.
     KernelAndBrowser,
     /// A program and its arguments, run at the checkout's top.
     Program(&'static str, &'static [&'static str]),
@@ -99,64 +99,19 @@ fn steps(options: Options) -> Vec<(&'static str, Step)> {
     steps
 }
 
-/// The step with the kernel's client alone.
-///
-/// # Errors
-/// Where a guest finds a mistake, or something is missing.
-pub(crate) fn kernel_alone(root: &Path) -> Result<()> {
-    install::provide(&[install::Step::Kernel], false)?;
-    run_program(root, "cargo", &["build", "--package", "cli", "--locked", "--quiet"])?;
-    kernel::run(root, &mut std::io::stderr())
-}
-
-/// The step with the browser alone.
-///
-/// # Errors
-/// Where a test fails, or something is missing.
-pub(crate) fn browser_alone(root: &Path) -> Result<()> {
-    install::provide(&[install::Step::Browser], false)?;
-    let example = ["build", "--package", "report", "--example", "fixture_report", "--quiet"];
-    run_program(root, "cargo", &example)?;
-    shown(browser(root)?)
-}
-
-/// Makes reports and opens them in a browser; returns what the tests printed.
-fn browser(root: &Path) -> Result<Output> {
-    let reports = target_directory()?.join("browser");
-    let example = std::env::current_exe()?.with_file_name("examples").join("fixture_report");
-    let made = Command::new(&example).arg(&reports).status();
-    if !made.with_context(|| format!("start {}", example.display()))?.success() {
-        bail!("the reports for the browser could not be made");
-    }
-    Command::new(root.join("tests/browser/run.sh"))
-        .arg(&reports)
-        .stdin(Stdio::null())
-        .output()
-        .context("start tests/browser/run.sh")
-}
-
-/// Prints what a program printed; an error where it failed.
-fn shown(output: Output) -> Result<()> {
-    std::io::stderr().write_all(&output.stderr)?;
-    std::io::stdout().write_all(&output.stdout)?;
-    if !output.status.success() {
-        bail!("tests/browser/run.sh ended with {}", output.status);
-    }
-    Ok(())
-}
-
-/// The guests' findings are printed before the browser's: the last lines are a test runner's.
+/// Prints the results of the guests before those of the browser, so that the last lines of the
+/// whole check are a test runner's.
 fn kernel_and_browser(root: &Path) -> Result<()> {
-    let mut printed = Vec::new();
+    let (mut of_guests, mut of_browser) = (Vec::new(), Vec::new());
     let (guests, browser) = thread::scope(|scope| {
-        let guests = scope.spawn(|| kernel::run(root, &mut printed));
-        let browser = browser(root);
-        (guests.join().expect("the guests are waited for without a panic"), browser)
+        let guests = scope.spawn(|| kernel::run(root, &mut of_guests));
+        let browser = browser::run(root, &mut of_browser);
+        (guests.join().expect("a thread that waits for programs"), browser)
     });
-    std::io::stderr().write_all(&printed)?;
-    let shown = browser.and_then(shown);
+    std::io::stderr().write_all(&of_guests)?;
+    std::io::stdout().write_all(&of_browser)?;
     guests.context("kernel client")?;
-    shown.context("browser")
+    browser.context("browser")
 }
 
 /// Does all steps and stops at the first that fails.

@@ -47,12 +47,14 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
     let built = target.join(triple).join("debug");
     let found = target.join("fuzz");
-    // Each has one thread: two at a time.
+    // A target has one thread, so two run in parallel.
     for pair in names(&fuzz)?.chunks(2) {
         let results = thread::scope(|scope| {
             let runs: Vec<_> =
                 pair.iter().map(|name| scope.spawn(|| one(&fuzz, &built, &found, name))).collect();
-            runs.into_iter().map(|run| run.join().expect("no panic")).collect::<Vec<_>>()
+            runs.into_iter()
+                .map(|run| run.join().expect("a thread that waits for a program"))
+                .collect::<Vec<_>>()
         });
         for (name, result) in pair.iter().zip(results) {
             result.with_context(|| format!("fuzz {name}"))?;

@@ -12,20 +12,45 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::check::run_program;
+use crate::install;
+
 /// The guest's program, from the top of the checkout.
 const GUEST: &str = "tests/kernel-client/guest";
 
-/// TCP connections of one mount (`nconnect` of nfs(5), which ends at 16), and directories of the
-/// tree compared over it: one large tree, and smaller ones where calls overtake each other.
-const MOUNTS: [(u32, u32); 3] = [(1, 50), (8, 10), (16, 10)];
+/// What one guest mounts and compares.
+#[derive(Clone, Copy)]
+struct Mount {
+    /// TCP connections (`nconnect` of nfs(5), at most 16).
+    connections: u32,
+    /// Directories, with 40 files each, of the tree that is compared.
+    directories: u32,
+}
 
-/// Of one guest, boot included. Reached only when something hangs: emulated on two processors with
-/// nothing else to do, all three are done in about a third of it.
+/// One connection gets the large tree. Over several connections calls overtake each other, which a
+/// smaller tree shows as well; three large ones would take twice the time on two processors.
+const MOUNTS: [Mount; 3] = [
+    Mount { connections: 1, directories: 50 },
+    Mount { connections: 8, directories: 10 },
+    Mount { connections: 16, directories: 10 },
+];
+
+/// Time limit of one guest, boot included; generous, so that only a guest that is stuck reaches it.
 const LIMIT_SECONDS: &str = "900";
 
-/// Boots the guests and says what they found.
+/// Builds the service and boots the guests.
 ///
-/// Expects the service's program next to this one: `cargo build --package cli`, or the tests.
+/// # Errors
+/// As [`run`], or the service does not build.
+pub(crate) fn build_and_run(root: &Path) -> Result<()> {
+    install::provide(&[install::Step::Kernel], false)?;
+    run_program(root, "cargo", &["build", "--package", "cli", "--locked", "--quiet"])?;
+    run(root, &mut std::io::stderr())
+}
+
+/// Boots the guests and writes their results to `out`.
+///
+/// Needs the program `fourcorners` in the folder of this one: the tests build it.
 ///
 /// # Errors
 /// The guest cannot be prepared, did not boot or mount, or found a mistake of ours.
@@ -45,7 +70,7 @@ pub(crate) fn run(root: &Path, out: &mut dyn Write) -> Result<()> {
         guests.map(|guest| guest.join().expect("a thread that only waits for a program"))
     });
     let mut failed = Vec::new();
-    for ((connections, _), output) in MOUNTS.into_iter().zip(outputs) {
+    for (Mount { connections, .. }, output) in MOUNTS.into_iter().zip(outputs) {
         if let Err(error) = judge(connections, &output?, out) {
             failed.push(format!("nconnect={connections}: {error:#}"));
         }
@@ -55,7 +80,7 @@ pub(crate) fn run(root: &Path, out: &mut dyn Write) -> Result<()> {
 }
 
 /// What a guest does once it has mounted; each in files and folders of its own.
-fn commands((connections, directories): (u32, u32)) -> String {
+fn commands(Mount { connections, directories }: Mount) -> String {
     format!(
         "tree-test {directories} && data-test 32 && \
          fio --name=fio-{connections} --directory=/mnt --rw=randrw --bs=8k --size=8m --direct=1 \
@@ -64,8 +89,8 @@ fn commands((connections, directories): (u32, u32)) -> String {
     )
 }
 
-fn boot(guest: &Path, cache: &Path, logs: &Path, port: u16, mount: (u32, u32)) -> Result<Output> {
-    let (connections, _) = mount;
+fn boot(guest: &Path, cache: &Path, logs: &Path, port: u16, mount: Mount) -> Result<Output> {
+    let connections = mount.connections;
     Command::new(guest)
         .arg("run")
         .arg(cache)

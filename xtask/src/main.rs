@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod bench;
+mod browser;
 mod check;
 mod deny;
 mod facts;
@@ -42,8 +43,8 @@ Commands:
   deny               the check's step with dependencies alone
   fuzz               the check's step with the fuzz targets alone
   mutants [--sample N] [AREA...]
-                     how many small changes of the code its tests notice, of a sample; writes
-                     bench/runs/DATE-MACHINE-mutants/
+                     the share of mutants (small changes to the code) that the tests catch, from
+                     a sample of N or more per area; writes bench/runs/DATE-MACHINE-mutants/
   kernel             the check's step with the kernel's NFS client alone
   browser            the check's step with the report in a browser alone
   bench [--pairs N] [--seconds S] [--directory DIR] [ROW...]
@@ -80,8 +81,8 @@ fn main() -> ExitCode {
         ["mutants", words @ ..] => mutants::Options::parse(words)
             .map_err(anyhow::Error::msg)
             .and_then(|options| mutants::run(&root(), &options)),
-        ["kernel"] => check::kernel_alone(&root()),
-        ["browser"] => check::browser_alone(&root()),
+        ["kernel"] => kernel::build_and_run(&root()),
+        ["browser"] => browser::build_and_run(&root()),
         ["bench", "nfs", words @ ..] => bench::nfs::Options::parse(words)
             .map_err(anyhow::Error::msg)
             .and_then(|options| bench::nfs::run(&root(), &options)),

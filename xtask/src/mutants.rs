@@ -1,10 +1,10 @@
-//! `cargo xtask mutants`: how many small changes of the code (a `<` for a `<=`, a function that
-//! returns 0) the tests of its crate notice.
+//! `cargo xtask mutants`: the share of mutants that the tests of their crate catch. A mutant is the
+//! code with one small change, such as `<=` for `<` or a function that returns 0.
 //!
-//! For: finding tests that prove nothing. There are some 11,000 such changes in the areas below,
-//! and each needs a compilation and the tests of a crate; so a sample of each area is tried, evenly
-//! spread over it and the same for the same number. `cargo mutants` makes and tries them, in a
-//! clone of the commit below `target/`.
+//! Purpose: find tests that prove nothing. The areas below have some 11,000 mutants, and each needs
+//! a compilation and a test run; so only a sample is tested, evenly spread over each area, and the
+//! same one for the same size. `cargo mutants` makes and tests them, in a clone of the commit in
+//! the target folder.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,19 +19,18 @@ use crate::bench::machine::Machine;
 use crate::check::target_directory;
 use crate::tools;
 
-/// At least this share of the changes must be noticed.
+/// The smallest share of mutants that must be caught.
 const CAUGHT_MIN: f64 = 0.95;
-/// Changes tried in each area unless asked otherwise.
+/// Default sample per area.
 const SAMPLE: usize = 30;
-/// A test run may take this many times as long as without a change; then the change counts as
-/// noticed.
+/// A mutant whose tests take longer than this many times the unchanged code's counts as caught.
 const TIMEOUT_MULTIPLIER: &str = "4";
 
-/// A part of the code, and the tests that are to notice its changes.
+/// A part of the code, and the tests that must catch its mutants.
 struct Area {
     name: &'static str,
     files: &'static [&'static str],
-    /// Arguments of `cargo test`; all tests of the crate without any.
+    /// Arguments of `cargo test`; if empty, all tests of the crate.
     tests: &'static [&'static str],
 }
 
@@ -62,11 +61,11 @@ const AREAS: &[Area] = &[
     },
 ];
 
-/// What is to be tried.
+/// What to test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     sample: usize,
-    /// Names of areas; all without any.
+    /// Names of areas; if empty, all.
     areas: Vec<String>,
 }
 
@@ -98,47 +97,43 @@ impl Options {
     }
 }
 
-/// What became of the changes tried in an area, by their names.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Tried {
-    /// All changes of the area, tried or not.
+/// The result for one area. Mutants that do not compile are in none of its counts but `all`.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    area: &'static str,
+    /// Mutants of the area, whether tested or not.
     all: usize,
-    caught: Vec<String>,
+    /// Tests failed, or did not end in time.
+    caught: usize,
+    /// Descriptions of those whose tests passed.
     missed: Vec<String>,
-    /// Noticed because the tests did not end.
-    timeout: Vec<String>,
-    /// Do not compile, and say nothing.
-    unviable: Vec<String>,
 }
 
-impl Tried {
-    fn noticed(&self) -> usize {
-        self.caught.len() + self.timeout.len()
+impl Outcome {
+    fn tested(&self) -> usize {
+        self.caught + self.missed.len()
     }
 
-    fn viable(&self) -> usize {
-        self.noticed() + self.missed.len()
-    }
-
-    fn row(&self, name: &str) -> String {
-        let (noticed, viable) = (self.noticed(), self.viable());
-        let share = 100.0 * noticed as f64 / viable.max(1) as f64;
-        format!("| {name} | {} | {viable} | {noticed} | {share:.1} % |", self.all)
+    fn row(&self) -> String {
+        let Outcome { area, all, caught, .. } = self;
+        let tested = self.tested();
+        let percent = 100.0 * *caught as f64 / tested.max(1) as f64;
+        format!("| {area} | {all} | {tested} | {caught} | {percent:.1} % |")
     }
 }
 
-/// Tries the changes and writes the record.
+/// Tests a sample of mutants and writes the record.
 ///
 /// # Errors
-/// `cargo mutants` cannot run, or fewer changes are noticed than must be.
+/// `cargo mutants` cannot run, or too few mutants are caught.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let program = tools::installed(root, "cargo-mutants", "27.1.0")?;
-    let place = target_directory()?.join("mutants");
-    let tree = place.join("tree");
+    let folder = target_directory()?.join("mutants");
+    let tree = folder.join("tree");
     if tree.exists() {
         fs::remove_dir_all(&tree).context("remove the last clone")?;
     }
-    fs::create_dir_all(&place)?;
+    fs::create_dir_all(&folder)?;
     let cloned = Command::new("git")
         .args(["clone", "--quiet", "--shared"])
         .arg(root)
@@ -148,45 +143,55 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     if !cloned.success() {
         bail!("the commit could not be cloned to {}", tree.display());
     }
-    let mut all = Vec::new();
+    let mut outcomes = Vec::new();
     for area in AREAS {
         if options.areas.is_empty() || options.areas.iter().any(|name| name == area.name) {
-            let tried = one(&program, &place, &tree, area, options.sample)
-                .with_context(|| format!("change {}", area.name))?;
-            writeln!(std::io::stderr(), "{}", tried.row(area.name))?;
-            all.push((area.name, tried));
+            let outcome = test_area(&program, &folder, &tree, area, options.sample)
+                .with_context(|| format!("test mutants of {}", area.name))?;
+            writeln!(std::io::stderr(), "{}", outcome.row())?;
+            outcomes.push(outcome);
         }
     }
-    let folder = Folder::make(root, &Machine::read()?, Some("mutants"))?;
-    folder.write("README.md", &page(&folder, options, &all))?;
-    writeln!(std::io::stdout(), "record: {}", folder.path.display())?;
-    let noticed: usize = all.iter().map(|(_, tried)| tried.noticed()).sum();
-    let viable: usize = all.iter().map(|(_, tried)| tried.viable()).sum();
-    if (noticed as f64) < CAUGHT_MIN * viable as f64 {
-        bail!("{noticed} of {viable} changes are noticed, not {:.0} %", 100.0 * CAUGHT_MIN);
+    let record = Folder::make(root, &Machine::read()?, Some("mutants"))?;
+    record.write("README.md", &page(&record, options, &outcomes))?;
+    writeln!(std::io::stdout(), "record: {}", record.path.display())?;
+    let caught: usize = outcomes.iter().map(|outcome| outcome.caught).sum();
+    let tested: usize = outcomes.iter().map(Outcome::tested).sum();
+    if (caught as f64) < CAUGHT_MIN * tested as f64 {
+        bail!(
+            "the tests caught {caught} of {tested} mutants, less than {:.0} %",
+            100.0 * CAUGHT_MIN
+        );
     }
     Ok(())
 }
 
-fn one(program: &Path, place: &Path, tree: &Path, area: &Area, sample: usize) -> Result<Tried> {
+/// Tests a sample of the mutants of one area in `tree`; keeps build and results below `folder`.
+fn test_area(
+    program: &Path,
+    folder: &Path,
+    tree: &Path,
+    area: &Area,
+    sample: usize,
+) -> Result<Outcome> {
     let command = || {
         let mut command = Command::new(program);
         command.arg("mutants").args(["--workspace", "--no-config", "--colors", "never"]);
         area.files.iter().for_each(|files| {
             command.args(["--file", files]);
         });
-        command.current_dir(tree).env("CARGO_TARGET_DIR", place.join("target"));
-        // Nobody reads backtraces of changes; without lines less is compiled and linked.
+        command.current_dir(tree).env("CARGO_TARGET_DIR", folder.join("target"));
+        // Debug information would only lengthen each build.
         command.env("CARGO_PROFILE_DEV_DEBUG", "none");
         command
     };
-    let listed = command().arg("--list").output().context("list changes")?;
+    let listed = command().arg("--list").output().context("list mutants")?;
     let count = String::from_utf8_lossy(&listed.stdout).lines().count();
     if count == 0 {
-        bail!("nothing to change: {}", String::from_utf8_lossy(&listed.stderr));
+        bail!("no mutants: {}", String::from_utf8_lossy(&listed.stderr));
     }
     let shards = (count / sample).max(1);
-    let output = place.join(area.name);
+    let output = folder.join(area.name);
     fs::create_dir_all(&output)?;
     let mut command = command();
     command
@@ -195,7 +200,7 @@ fn one(program: &Path, place: &Path, tree: &Path, area: &Area, sample: usize) ->
         .arg(&output)
         .arg("--")
         .args(area.tests);
-    // It ends with 2 where changes are missed and with 3 where tests did not end.
+    // Exit code 2: mutants were missed; 3: tests timed out.
     let status = command.status().context("start cargo mutants")?;
     if !matches!(status.code(), Some(0 | 2 | 3)) {
         bail!("cargo mutants ended with {status}");
@@ -205,29 +210,28 @@ fn one(program: &Path, place: &Path, tree: &Path, area: &Area, sample: usize) ->
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         Ok(text.lines().map(str::to_owned).collect())
     };
-    Ok(Tried {
+    Ok(Outcome {
+        area: area.name,
         all: count,
-        caught: names("caught.txt")?,
+        caught: names("caught.txt")?.len() + names("timeout.txt")?.len(),
         missed: names("missed.txt")?,
-        timeout: names("timeout.txt")?,
-        unviable: names("unviable.txt")?,
     })
 }
 
-fn page(folder: &Folder, options: &Options, all: &[(&str, Tried)]) -> String {
+fn page(record: &Folder, options: &Options, outcomes: &[Outcome]) -> String {
     let areas = options.areas.iter().map(|name| format!(" {name}")).collect::<String>();
     let mut page = format!(
-        "# Changes that tests notice, {}\n\n{}\n\
+        "# Mutants caught by tests, {}\n\n{}\n\
          Command: `cargo xtask mutants --sample {}{areas}`\n\n\
-         | area | changes there are | tried | noticed | share |\n| --- | --: | --: | --: | --: |\n",
-        folder.date, folder.measured, options.sample
+         | area | mutants | tested | caught | share |\n| --- | --: | --: | --: | --: |\n",
+        record.date, record.measured, options.sample
     );
-    for (name, tried) in all {
-        let _ = writeln!(page, "{}", tried.row(name));
+    for outcome in outcomes {
+        let _ = writeln!(page, "{}", outcome.row());
     }
-    for (name, tried) in all.iter().filter(|(_, tried)| !tried.missed.is_empty()) {
-        let _ = writeln!(page, "\nNot noticed in {name}:\n");
-        for missed in &tried.missed {
+    for Outcome { area, missed, .. } in outcomes.iter().filter(|one| !one.missed.is_empty()) {
+        let _ = writeln!(page, "\nMissed in {area}:\n");
+        for missed in missed {
             let _ = writeln!(page, "- `{missed}`");
         }
     }
@@ -239,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn areas_and_the_sample_are_read_and_others_refused() {
+    fn options_are_parsed_and_unknown_areas_are_refused() {
         let read = Options::parse(&["--sample", "5", "nfs3"]);
         assert_eq!(read, Ok(Options { sample: 5, areas: vec!["nfs3".to_owned()] }));
         assert!(Options::parse(&["--sample", "0"]).is_err());
@@ -249,12 +253,9 @@ mod tests {
     }
 
     #[test]
-    fn a_change_whose_tests_do_not_end_is_noticed_and_one_that_does_not_compile_does_not_count() {
-        let name = || vec![String::new()];
-        let tried =
-            Tried { all: 9, caught: name(), missed: name(), timeout: name(), unviable: name() };
-        assert_eq!((tried.noticed(), tried.viable()), (2, 3));
-        assert_eq!(tried.row("x"), "| x | 9 | 3 | 2 | 66.7 % |");
+    fn a_row_has_the_share_of_tested_mutants() {
+        let outcome = Outcome { area: "x", all: 9, caught: 2, missed: vec![String::new()] };
+        assert_eq!(outcome.row(), "| x | 9 | 3 | 2 | 66.7 % |");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Programs from crates.io that steps use, each in its version.
+//! Programs from crates.io that steps of `check` run, at fixed versions.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::check::{run_program, target_directory};
 
-/// The program `name` in our own folder of tools; compiled there the first time.
+/// Path of the program `name`, in the target folder; compiles it on first use.
 ///
 /// # Errors
 /// It cannot be compiled.
@@ -19,7 +19,7 @@ pub(crate) fn installed(root: &Path, name: &str, version: &str) -> Result<PathBu
     let text = |path: &Path| path.to_str().map(str::to_owned).context("a path is not UTF-8");
     let (folder, build) = (text(&tools)?, text(&tools.join("build"))?);
     let mut arguments = vec!["install", name, "--version", version, "--locked", "--debug"];
-    // Nobody debugs a tool, and compiling takes a fifth less time.
+    // Debug information would only lengthen the build.
     arguments.extend(["--config", "profile.dev.debug=false"]);
     arguments.extend(["--quiet", "--root", &folder, "--target-dir", &build]);
     run_program(root, "cargo", &arguments)?;

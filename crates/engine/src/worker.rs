@@ -108,7 +108,7 @@ pub struct Worker<S, D, H> {
     recorder: Recorder,
     steps: Steps,
     next_edge_ns: u64,
-    /// Before this instant no operation can be overdue: the slots are searched only after it.
+    /// No operation can be overdue before this instant, so the slots are not searched until then.
     overdue_from_ns: u64,
 }
 
@@ -326,12 +326,13 @@ impl<S: Schedule, D: DataPath, H: Handover> Worker<S, D, H> {
         self.next_edge_ns
     }
 
-    /// Whether some operation is outstanding longer than its deadline.
+    /// Whether an operation has been outstanding longer than its deadline. Searches the slots only
+    /// if one can be: a simulated worker asks after every operation.
     pub fn is_overdue(&mut self, now_ns: u64) -> bool {
         if now_ns < self.overdue_from_ns {
             return false;
         }
-        // What is issued later than now has its deadline later too.
+        // Operations issued from now on are due later than any that is outstanding.
         let oldest_ns = self.slots.oldest_issued_ns().min(now_ns);
         self.overdue_from_ns = oldest_ns.saturating_add(self.assigned.operation_deadline_ns);
         now_ns >= self.overdue_from_ns

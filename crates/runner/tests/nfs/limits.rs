@@ -27,21 +27,22 @@ fn holds(read_permille: u16) {
             (Load { volume, nconnect, read_permille, transfer_bytes, ..LOAD }, mib)
         })
         .collect();
-    // Two volumes under load at once: half the time, and little of two processors.
+    // Two volumes are loaded at the same time, which halves the duration of the test.
     for pair in loads.chunks(2) {
         hold(|| {
             let both = thread::scope(|scope| {
-                let under_way: Vec<_> =
-                    pair.iter().map(|load| scope.spawn(|| of(load, &running))).collect();
-                under_way.into_iter().map(|load| load.join().expect("a load")).collect::<Vec<_>>()
+                let threads: Vec<_> =
+                    pair.iter().map(|load| scope.spawn(|| throughput(load, &running))).collect();
+                threads.into_iter().map(|thread| thread.join().expect("a load")).collect::<Vec<_>>()
             });
             both.into_iter().flatten().collect()
         });
     }
 }
 
-/// What a load got of its volume's limit in MiB/s.
-fn of((load, mib): &(Load, u64), running: &Running) -> [Seen; 2] {
+/// Throughput of a load, as the service counts it and as the client measures it, with its volume's
+/// limit in MiB/s.
+fn throughput((load, mib): &(Load, u64), running: &Running) -> [Seen; 2] {
     let Load { read_permille, transfer_bytes, nconnect, .. } = load;
     let what = format!("{read_permille} reads in 1000, {transfer_bytes} bytes x {nconnect}");
     let (measured, counted) = load.in_window(running);

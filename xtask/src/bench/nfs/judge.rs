@@ -228,7 +228,7 @@ struct RowAlone {
     must: Must,
 }
 
-/// The service with neither real-time priority nor processors kept from halting.
+/// Without SCHED_FIFO and `/dev/cpu_dma_latency`.
 pub(crate) const ORDINARY_P99: &str = "as users start it: late by p99, us";
 pub(crate) const ORDINARY_CORES: &str = "as users start it: service cores";
 /// What a bare process reached where the service holds replies back.
@@ -286,14 +286,14 @@ const ROWS_ALONE: &[RowAlone] = &[
         must: Must::AtMost(0.3, 0.3),
     },
     RowAlone {
-        work: "the same",
+        work: "102,400 replies held back",
         group: "held",
         what: ORDINARY_P99,
         bare: None,
         must: Must::AtMost(50.0, 50.0),
     },
     RowAlone {
-        work: "the same, 8,192 leave each second",
+        work: "102,400 replies held back, 8,192 leave each second",
         group: "held",
         what: ORDINARY_CORES,
         bare: None,

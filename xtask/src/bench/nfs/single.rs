@@ -169,7 +169,7 @@ fn held(place: &Place, measured: &mut Measured) -> Result<()> {
 /// How the service is scheduled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Priority {
-    /// As users start it; idle processors halt.
+    /// The default; idle processors halt.
     Ordinary,
     /// See [`prefer`].
     RealTime,
