@@ -44,6 +44,8 @@ pub(super) struct Channel {
     /// How long one attempt to connect may take.
     connect_timeout: Duration,
     monitor: Arc<WaitMonitor>,
+    /// Whether any call was ever answered.
+    has_answered: bool,
     reconnects: u64,
 }
 
@@ -70,6 +72,7 @@ impl Channel {
             deadline: url.timeo * 2,
             connect_timeout: url.connect_timeout,
             monitor: Arc::clone(monitor),
+            has_answered: false,
             reconnects: 0,
         }
     }
@@ -135,7 +138,8 @@ impl Channel {
         }
         let slot = self.client.call(&caller.credential(), arguments);
         let slot = slot.expect("the one call before has ended");
-        let until = Instant::now() + self.deadline;
+        let began = Instant::now();
+        let until = began + self.deadline;
         let mut backoff = *BACKOFF.start();
         let monitor = Arc::clone(&self.monitor);
         let server = self.server.clone();
@@ -146,6 +150,7 @@ impl Channel {
             let error = match attempt {
                 Ok(answer) => {
                     monitor.answered();
+                    self.has_answered = true;
                     return answer;
                 }
                 Err(error) => error,
@@ -158,7 +163,11 @@ impl Channel {
             if error.kind() == io::ErrorKind::Interrupted {
                 break NfsFailure::Cancelled;
             }
-            if Instant::now() + backoff >= until {
+            // A server that closes every connection before its first answer is given up as one
+            // that cannot be reached. One that is silent has taken the call.
+            let is_lost = error.kind() != io::ErrorKind::TimedOut && !self.has_answered;
+            let last = if is_lost { until.min(began + self.connect_timeout) } else { until };
+            if Instant::now() + backoff >= last {
                 break match error.kind() {
                     io::ErrorKind::TimedOut => NfsFailure::Deadline(self.deadline),
                     _ => self.broken(error),
@@ -228,7 +237,10 @@ impl Channel {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             let bytes = match stream.read(&mut self.received) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(0) => {
+                    let closed = "the server closed the connection without an answer";
+                    return Err(io::Error::new(io::ErrorKind::ConnectionReset, closed));
+                }
                 Ok(bytes) => bytes,
                 Err(error) if is_timeout(&error) => {
                     check_wait(heard)?;

@@ -11,8 +11,8 @@ use nfs3::mount::{dirpath, exportnode, exports, mountres3_ok, mountstat3};
 use nfs3::procedure::NfsProcedure;
 use nfs3::request::{Arguments, MountArguments, MountResults, NfsArguments, NfsResults, Results};
 use nfs3::results::{
-    COMMIT3resok, FSINFO3resfail, FSINFO3resok, READ3resfail, READ3resok, Res3, WRITE3resfail,
-    WRITE3resok,
+    COMMIT3resok, CREATE3resok, FSINFO3resfail, FSINFO3resok, LOOKUP3resok, READ3resfail,
+    READ3resok, Res3, WRITE3resfail, WRITE3resok,
 };
 use nfs3::server::{Programs, Received, Request, Server, ServerOptions, reply};
 use nfs3::types::{Handle, filename3, nfs_fh3, nfsstat3, nfstime3, wcc_data};
@@ -50,7 +50,7 @@ pub(crate) enum Act {
     Unsafe,
     /// Do it, and announce so many bytes.
     Announce(u32),
-    /// READ: no data and no end of the file.
+    /// READ: no data and no end of the file. CREATE: no handle.
     Nothing,
     /// Do it, and answer with fewer bytes than the results have.
     Truncated,
@@ -293,6 +293,7 @@ fn seen(connection: usize, request: &Request<'_>) -> Option<Seen> {
         NfsArguments::WRITE(args) => (args.offset, args.count, Some(args.stable)),
         NfsArguments::COMMIT(_) => (0, 0, None),
         NfsArguments::READDIR(args) => (args.cookie, args.count, None),
+        NfsArguments::CREATE(_) | NfsArguments::LOOKUP(_) => (0, 0, None),
         _ => return None,
     };
     Some(Seen { connection, xid, procedure, offset, count, stable })
@@ -392,6 +393,17 @@ fn perform(world: &mut World, request: &Request<'_>, act: Act, answer: &mut Vec<
                     Res3::Ok(COMMIT3resok { file_wcc, verf: world.verifier })
                 }
             }))
+        }
+        Arguments::Nfs(NfsArguments::CREATE(_)) => {
+            let obj = (act != Act::Nothing).then_some(nfs_fh3(b"f\0"));
+            let dir_wcc = wcc_data::default();
+            let ok = CREATE3resok { obj, obj_attributes: None, dir_wcc };
+            Results::Nfs(NfsResults::CREATE(Res3::Ok(ok)))
+        }
+        Arguments::Nfs(NfsArguments::LOOKUP(_)) => {
+            let object = nfs_fh3(b"f\0");
+            let ok = LOOKUP3resok { object, obj_attributes: None, dir_attributes: None };
+            Results::Nfs(NfsResults::LOOKUP(Res3::Ok(ok)))
         }
         other => panic!("no test asks for {other:?}"),
     };

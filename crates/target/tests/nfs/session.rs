@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
 use nfs3::arguments::{ACCESS3_MODIFY, ACCESS3_READ, createhow3, mknoddata3, stable_how};
-use nfs3::types::{ftype3, nfsstat3, nfstime3, sattr3};
+use nfs3::procedure::NfsProcedure;
+use nfs3::types::{Handle, ftype3, nfsstat3, nfstime3, sattr3};
 use target::nfs::{NfsUrl, Session};
 
 use crate::ganesha::Ganesha;
 use crate::memfs::Memfs;
+use crate::scripted::{Act, Scripted};
 
 const PLAIN: sattr3 = sattr3 { mode: Some(0o640), ..sattr3::UNCHANGED };
 
@@ -207,6 +209,24 @@ fn another_hands_server_does_what_it_knows_and_says_what_it_does_not_know() {
     let many = below.root();
     let name = b"a file with a rather long name, number 000007";
     assert_eq!(below.lookup(&many, name).unwrap().1.unwrap().size, 0);
+}
+
+#[test]
+fn a_new_file_is_looked_up_only_if_the_server_gives_no_handle() {
+    let create = |gives_handle: bool| {
+        let server = Scripted::start((1, 8192), move |seen, _| match seen.procedure {
+            NfsProcedure::CREATE if !gives_handle => Act::Nothing,
+            _ => Act::Answer,
+        });
+        let mut session = server.session("");
+        let how = createhow3::UNCHECKED(PLAIN);
+        let (file, _) = session.create(&session.root(), b"a", how).unwrap();
+        assert_eq!(file.handle, Handle::new(b"f\0").unwrap());
+        let world = server.world.lock().unwrap();
+        world.seen.iter().map(|seen| seen.procedure).collect::<Vec<_>>()
+    };
+    assert_eq!(create(true), [NfsProcedure::CREATE]);
+    assert_eq!(create(false), [NfsProcedure::CREATE, NfsProcedure::LOOKUP]);
 }
 
 #[test]

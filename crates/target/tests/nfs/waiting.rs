@@ -174,6 +174,19 @@ fn an_address_that_does_not_answer_is_given_up_after_the_connect_timeout() {
 }
 
 #[test]
+fn a_server_that_closes_every_connection_is_given_up_after_the_connect_timeout() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    let options = format!("mountport={}&connect_timeout=300ms", address.port());
+    let url: NfsUrl = format!("nfs://{address}/x?{options}").parse().unwrap();
+    let began = Instant::now();
+    let error = Session::open(&url).unwrap_err();
+    assert!(matches!(error.failure, NfsFailure::Connection { .. }), "{error}");
+    assert!(began.elapsed() < STUCK, "a call may take {:?}", 2 * url.timeo);
+}
+
+#[test]
 fn a_path_that_is_not_exported_is_answered_with_those_that_are() {
     let server = Scripted::start((1, 8192), |_, _| Act::Answer);
     server.world.lock().unwrap().exports = vec!["/data", "/xx", "/vol/logs"];
