@@ -200,3 +200,17 @@ fn what_less_would_lose_is_said_with_amounts() {
         assert!(design.cheaper.starts_with("the next cheaper saves $"), "{}", design.cheaper);
     }
 }
+
+/// The response time is met by many times the hosts that the throughput alone needs.
+#[test]
+fn hosts_for_a_response_time_are_the_fewest() {
+    let vm = Some("D2s_v5".to_owned());
+    let any = Need { vm, ..need(Demand::of_rate(60_000, 8192, 700), Protocol::Nfs3) };
+    let fast = Need { response_time_ns: Some(1_025_000), ..any.clone() };
+    let (cheapest, found) = (&front(&fast)[0], hosts(&front(&fast)[0]).count);
+    assert!(found > 2 * hosts(&front(&any)[0]).count, "{found}");
+    let fewer = Need { hosts: Some(found - 1), ..fast };
+    if let Verdict::Feasible { designs, .. } = solve(&fewer, &FACTS).expect("a need") {
+        assert!(designs[0].cost.month() > cheapest.cost.month());
+    }
+}

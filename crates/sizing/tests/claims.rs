@@ -198,3 +198,17 @@ fn more_volumes_hosts_and_endpoints_than_were_ever_published_are_extrapolated() 
         assert_eq!(of(design, Resource::Endpoints).kind, ClaimKind::Extrapolated);
     }
 }
+
+/// Of this size and this demand one host was measured, and others of several.
+#[test]
+fn what_one_host_does_is_published_and_what_several_do_is_derived() {
+    let reads = Demand { transfer_bytes: 4096, ..Demand::of_rate(20_000, 4096, 1000) };
+    let kind = |hosts: u32| {
+        let vm = Some("D32s_v5".to_owned());
+        let need = Need { vm, hosts: Some(hosts), ..needs::of(reads, 4096) };
+        of(&designs(&need, &FACTS)[0], Resource::HostCapability).kind
+    };
+    assert_eq!(kind(1), ClaimKind::Published);
+    assert_eq!(kind(2), ClaimKind::Derived);
+    assert_eq!(kind(1000), ClaimKind::Extrapolated);
+}

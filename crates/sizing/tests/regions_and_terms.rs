@@ -147,6 +147,7 @@ fn snapshots_take_quota_and_are_a_line_of_the_pools_cost() {
     assert_eq!(cost.month(), without.month());
     // What grows is both.
     let grown = Need { growth_permille: 500, ..need }.grown();
+    assert_eq!(grown.grown(), grown, "it grows once");
     let cost = month(ServiceLevel::Standard, 18, &grown);
     assert_eq!(cents(cost.of(Item::Snapshots)), 453.0);
 }
@@ -185,6 +186,11 @@ fn a_reservation_covers_whole_units_and_the_rest_is_paid_as_you_go() {
     let cost = reserved(Standard, 120, OneYear);
     assert_eq!(cents(cost.of(Item::Reserved)), 12_381.92);
     assert_eq!(cents(cost.of(Item::Capacity)), 3_019.98);
+    let said = cost.reasons.iter().map(|claim| claim.text.as_str());
+    let said = said.filter(|text| text.starts_with("reserved capacity")).collect::<Vec<_>>();
+    let [said] = said[..] else { panic!("{said:?}") };
+    let words = "reserved capacity for 1y, standard: 1 x 100 TiB x ";
+    assert!(said.starts_with(words) && !said.contains(" + "), "{said}");
     // A unit that is used by 82 % and a half costs less than 82.5 TiB without it; 81 TiB do not.
     let cost = reserved(Standard, 83, OneYear);
     assert_eq!((cents(cost.of(Item::Reserved)), cost.of(Item::Capacity)), (12_381.92, Usd::ZERO));

@@ -236,6 +236,25 @@ mod tests {
     }
 
     #[test]
+    fn a_good_fit_misses_the_points_little_on_average_and_no_point_by_much() {
+        let fit = |residual_rms: f64, residual_worst: f64| Fit {
+            model: Model::Mm1,
+            parameters: Vec::new(),
+            degrees: 3,
+            residual_rms,
+            residual_worst,
+            worst_point: 0,
+            aicc: 0.0,
+            think_time_s: 0.0,
+        };
+        assert!(fit(RMS_MAX, WORST_MAX).is_good());
+        assert!(fit(RMS_MAX, -WORST_MAX).is_good());
+        assert!(!fit(1.01 * RMS_MAX, WORST_MAX).is_good());
+        assert!(!fit(RMS_MAX, 1.01 * WORST_MAX).is_good());
+        assert!(!fit(RMS_MAX, -1.01 * WORST_MAX).is_good());
+    }
+
+    #[test]
     fn a_parameter_more_must_earn_its_place() {
         // n = 10, S = 10: 2 (k) + 2 k (k + 1) / (n - k - 1) with k = 3: 6 + 24 / 6 = 10.
         assert!((aicc(10.0, 10, 2) - 10.0).abs() < 1e-12);

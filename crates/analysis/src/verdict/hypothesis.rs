@@ -3,7 +3,7 @@
 
 use super::Limit;
 use super::series::Series;
-use crate::work::Order;
+use crate::work::{Order, Work};
 
 /// Bytes that a segment of a TCP stream carries (Ethernet's 1,500 less the headers of IPv4 and of
 /// TCP with timestamps; RFC 9293, RFC 7323).
@@ -189,7 +189,7 @@ impl Hypothesis {
         processors: f64,
     ) -> Ratio {
         if let Use::Work(work) = self.uses {
-            return work.ratio(series, other, processors);
+            return work.ratio(&series.work, &other.work, processors);
         }
         let need = |of: &Series| self.need(of, null_round_trip_s);
         // Times of unloaded operations are the same for the same kind of operation.
@@ -205,8 +205,7 @@ impl Hypothesis {
 }
 
 impl WorkUse {
-    fn ratio(self, series: &Series, other: &Series, processors: f64) -> Ratio {
-        let (a, b) = (&series.work, &other.work);
+    fn ratio(self, a: &Work, b: &Work, processors: f64) -> Ratio {
         let used = |workers: u32| f64::from(workers.max(1)).min(processors);
         let more = match self.per_worker {
             true => (used(b.workers) / used(a.workers)).ln(),
@@ -260,5 +259,60 @@ mod tests {
     fn priors_sum_to_one() {
         let sum: f64 = HYPOTHESES.iter().map(|hypothesis| hypothesis.prior).sum();
         assert!((sum + SOMETHING_ELSE - 1.0).abs() < 1e-9, "{sum}");
+    }
+
+    fn work(read_share: f64, order: Order, transfer_bytes: f64, workers: u32) -> Work {
+        Work {
+            read_share,
+            transfer_bytes,
+            order,
+            workers,
+            connections: None,
+            volumes: 1,
+            closed: true,
+            kind: String::new(),
+            calls_outstanding: None,
+            calls_per_op: None,
+            rtt_ns: None,
+            retransmits_per_op: None,
+            dispersion: None,
+        }
+    }
+
+    /// Bounds of the natural logarithm of the ratio, of 4 processors.
+    fn bounds(uses: WorkUse, a: &Work, b: &Work) -> (f64, f64) {
+        match uses.ratio(a, b, 4.0) {
+            Ratio::Exactly(ratio, _) => (ratio, ratio),
+            Ratio::Between(least, most) => (least, most),
+            Ratio::Any => panic!("work has a ratio"),
+        }
+    }
+
+    #[test]
+    fn the_ratio_of_work_is_bounded_by_size_order_direction_and_workers() {
+        let uses = WorkUse { direction: true, order: true, per_worker: true };
+        let random = work(1.0, Order::Random, 8192.0, 1);
+        assert_eq!(bounds(uses, &random, &random), (0.0, 0.0));
+        // The ceiling of the second over that of the first: sequential access may be cheaper.
+        let sequential = work(1.0, Order::Sequential, 8192.0, 1);
+        assert_eq!(bounds(uses, &random, &sequential), (0.0, ORDERS));
+        assert_eq!(bounds(uses, &sequential, &random), (-ORDERS, 0.0));
+        let both = work(1.0, Order::Both, 8192.0, 1);
+        assert_eq!(bounds(uses, &both, &random), (0.0, 0.0));
+        // Eight times the size costs as much to eight times as much.
+        let large = work(1.0, Order::Random, 65_536.0, 1);
+        assert_eq!(bounds(uses, &random, &large), (-(8f64.ln()), 0.0));
+        assert_eq!(bounds(uses, &large, &random), (0.0, 8f64.ln()));
+        // Half of the operations change their direction.
+        let mixed = work(0.5, Order::Random, 8192.0, 1);
+        assert_eq!(bounds(uses, &random, &mixed), (-DIRECTIONS / 2.0, DIRECTIONS / 2.0));
+        // Two workers have two processors, eight have the four that there are.
+        let workers = |count| work(1.0, Order::Random, 8192.0, count);
+        assert_eq!(bounds(uses, &random, &workers(2)), (2f64.ln(), 2f64.ln()));
+        assert_eq!(bounds(uses, &random, &workers(8)), (4f64.ln(), 4f64.ln()));
+        // What a resource does not depend on makes no difference.
+        let none = WorkUse { direction: false, order: false, per_worker: false };
+        let other = work(0.0, Order::Sequential, 8192.0, 8);
+        assert_eq!(bounds(none, &random, &other), (0.0, 0.0));
     }
 }
