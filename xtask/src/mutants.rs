@@ -26,38 +26,59 @@ const SAMPLE: usize = 30;
 /// A mutant whose tests take longer than this many times the unchanged code's counts as caught.
 const TIMEOUT_MULTIPLIER: &str = "4";
 
+/// Seconds that the tests of dependent crates may take.
+const TIMEOUT_S: u32 = 900;
+
 /// A part of the code, and the tests that must catch its mutants.
 struct Area {
     name: &'static str,
     files: &'static [&'static str],
     /// Arguments of `cargo test`; if empty, all tests of the crate.
     tests: &'static [&'static str],
+    /// What tests those mutants that the tests of the crate itself do not catch.
+    dependents: Option<Dependents>,
+}
+
+/// Crates whose tests run the code of an area, and the arguments of `cargo test` with them.
+struct Dependents {
+    packages: &'static [&'static str],
+    tests: &'static [&'static str],
 }
 
 const AREAS: &[Area] = &[
-    Area { name: "analysis", files: &["crates/analysis/src/**"], tests: &[] },
-    Area { name: "predict", files: &["crates/predict/src/**"], tests: &[] },
-    Area { name: "sizing", files: &["crates/sizing/src/**"], tests: &[] },
-    Area { name: "nfs3", files: &["crates/nfs3/src/**"], tests: &[] },
+    Area {
+        name: "analysis",
+        files: &["crates/analysis/src/**"],
+        tests: &[],
+        dependents: Some(Dependents { packages: &["report", "sim"], tests: &[] }),
+    },
+    Area {
+        name: "predict",
+        files: &["crates/predict/src/**"],
+        tests: &[],
+        dependents: Some(Dependents { packages: &["report", "sim"], tests: &[] }),
+    },
+    Area {
+        name: "sizing",
+        files: &["crates/sizing/src/**"],
+        tests: &[],
+        dependents: Some(Dependents {
+            packages: &["cli"],
+            tests: &["--test", "program", "--", "size", "avs"],
+        }),
+    },
+    Area { name: "nfs3", files: &["crates/nfs3/src/**"], tests: &[], dependents: None },
     Area {
         name: "target-nfs",
         files: &["crates/target/src/nfs/**"],
         tests: &["--lib", "--test", "nfs"],
+        dependents: None,
     },
     Area {
         name: "volume-limits",
         files: &["crates/volume/src/gcra.rs", "crates/volume/src/qos*", "crates/volume/src/qos/**"],
-        tests: &[
-            "--lib",
-            "--test",
-            "limits",
-            "--test",
-            "gcra",
-            "--test",
-            "fairness",
-            "--test",
-            "open_load",
-        ],
+        tests: &["--lib", "--test", "limits", "--test", "fairness", "--test", "open_load"],
+        dependents: None,
     },
 ];
 
@@ -146,7 +167,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let mut outcomes = Vec::new();
     for area in AREAS {
         if options.areas.is_empty() || options.areas.iter().any(|name| name == area.name) {
-            let outcome = test_area(&program, &folder, &tree, area, options.sample)
+            let session = Session { program: &program, folder: &folder, tree: &tree, area };
+            let outcome = test_area(&session, options.sample)
                 .with_context(|| format!("test mutants of {}", area.name))?;
             writeln!(std::io::stderr(), "{}", outcome.row())?;
             outcomes.push(outcome);
@@ -166,56 +188,116 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Tests a sample of the mutants of one area in `tree`; keeps build and results below `folder`.
-fn test_area(
-    program: &Path,
-    folder: &Path,
-    tree: &Path,
-    area: &Area,
-    sample: usize,
-) -> Result<Outcome> {
-    let command = || {
-        let mut command = Command::new(program);
+/// Runs `cargo mutants` on one area and reads its results.
+struct Session<'a> {
+    program: &'a Path,
+    /// Keeps build and results.
+    folder: &'a Path,
+    /// The clone whose files are changed.
+    tree: &'a Path,
+    area: &'a Area,
+}
+
+/// Names of tested mutants, as `cargo mutants --list` prints them.
+struct Results {
+    caught: Vec<String>,
+    missed: Vec<String>,
+}
+
+impl Session<'_> {
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.program);
         command.arg("mutants").args(["--workspace", "--no-config", "--colors", "never"]);
-        area.files.iter().for_each(|files| {
+        for files in self.area.files {
             command.args(["--file", files]);
-        });
-        command.current_dir(tree).env("CARGO_TARGET_DIR", folder.join("target"));
+        }
+        command.current_dir(self.tree).env("CARGO_TARGET_DIR", self.folder.join("target"));
         // Debug information would only lengthen each build.
         command.env("CARGO_PROFILE_DEV_DEBUG", "none");
         command
-    };
-    let listed = command().arg("--list").output().context("list mutants")?;
-    let count = String::from_utf8_lossy(&listed.stdout).lines().count();
-    if count == 0 {
-        bail!("no mutants: {}", String::from_utf8_lossy(&listed.stderr));
     }
-    let shards = (count / sample).max(1);
-    let output = folder.join(area.name);
-    fs::create_dir_all(&output)?;
-    let mut command = command();
-    command
-        .args(["--in-place", "--sharding", "round-robin", "--shard", &format!("0/{shards}")])
-        .args(["--timeout-multiplier", TIMEOUT_MULTIPLIER, "--output"])
-        .arg(&output)
-        .arg("--")
-        .args(area.tests);
-    // Exit code 2: mutants were missed; 3: tests timed out.
-    let status = command.status().context("start cargo mutants")?;
-    if !matches!(status.code(), Some(0 | 2 | 3)) {
-        bail!("cargo mutants ended with {status}");
+
+    /// The names of all mutants, tested or not.
+    fn names(&self) -> Result<Vec<String>> {
+        let listed = self.command().arg("--list").output().context("list mutants")?;
+        let names: Vec<String> =
+            String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect();
+        if names.is_empty() {
+            bail!("no mutants: {}", String::from_utf8_lossy(&listed.stderr));
+        }
+        Ok(names)
     }
-    let names = |file: &str| -> Result<Vec<String>> {
-        let path = output.join("mutants.out").join(file);
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        Ok(text.lines().map(str::to_owned).collect())
-    };
-    Ok(Outcome {
-        area: area.name,
-        all: count,
-        caught: names("caught.txt")?.len() + names("timeout.txt")?.len(),
-        missed: names("missed.txt")?,
-    })
+
+    /// Tests mutants with `cargo test` and `tests`; keeps what happened in `output`.
+    fn test(&self, output: &Path, select: &[String], tests: &[&str]) -> Result<Results> {
+        fs::create_dir_all(output)?;
+        let mut command = self.command();
+        command.arg("--in-place").args(select).arg("--output").arg(output).arg("--").args(tests);
+        // Exit code 2: mutants were missed; 3: tests timed out.
+        let status = command.status().context("start cargo mutants")?;
+        if !matches!(status.code(), Some(0 | 2 | 3)) {
+            bail!("cargo mutants ended with {status}");
+        }
+        let names = |file: &str| -> Result<Vec<String>> {
+            let path = output.join("mutants.out").join(file);
+            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            Ok(text.lines().map(str::to_owned).collect())
+        };
+        let caught = [names("caught.txt")?, names("timeout.txt")?].concat();
+        Ok(Results { caught, missed: names("missed.txt")? })
+    }
+
+    /// Tests a sample, evenly spread, with the tests of the area's crate.
+    fn test_sample(&self, all: usize, sample: usize) -> Result<Results> {
+        let select = [
+            "--sharding=round-robin".to_owned(),
+            format!("--shard=0/{}", (all / sample).max(1)),
+            format!("--timeout-multiplier={TIMEOUT_MULTIPLIER}"),
+        ];
+        self.test(&self.folder.join(self.area.name), &select, self.area.tests)
+    }
+
+    /// Tests `missed` of the mutants `all` with the tests of dependent crates.
+    fn test_again(
+        &self,
+        all: &[String],
+        missed: &[String],
+        dependents: &Dependents,
+    ) -> Result<Results> {
+        let output = self.folder.join(format!("{}-dependents", self.area.name));
+        if output.exists() {
+            fs::remove_dir_all(&output)?;
+        }
+        // `--re` does not select mutants that delete a field of a struct, so the others are given
+        // as caught before, and `--iterate` leaves these out.
+        let others = all.iter().filter(|name| !missed.contains(name));
+        let others: String = others.map(|name| format!("{name}\n")).collect();
+        fs::create_dir_all(output.join("mutants.out"))?;
+        fs::write(output.join("mutants.out/caught.txt"), others)?;
+        // The baseline would test the area's own crate again.
+        let mut select = vec![
+            "--iterate".to_owned(),
+            "--baseline=skip".to_owned(),
+            format!("--timeout={TIMEOUT_S}"),
+        ];
+        select.extend(dependents.packages.iter().map(|name| format!("--test-package={name}")));
+        self.test(&output, &select, dependents.tests)
+    }
+}
+
+/// Tests a sample of the mutants of one area: first with the tests of its crate, then those that
+/// pass them with the tests of the crates that depend on it.
+fn test_area(session: &Session<'_>, sample: usize) -> Result<Outcome> {
+    let Session { area, .. } = session;
+    let all = session.names()?;
+    let mut results = session.test_sample(all.len(), sample)?;
+    if let Some(dependents) = area.dependents.as_ref().filter(|_| !results.missed.is_empty()) {
+        let again = session.test_again(&all, &results.missed, dependents)?;
+        results.caught.extend(again.caught);
+        results.missed = again.missed;
+    }
+    let Results { caught, missed } = results;
+    Ok(Outcome { area: area.name, all: all.len(), caught: caught.len(), missed })
 }
 
 fn page(record: &Folder, options: &Options, outcomes: &[Outcome]) -> String {
