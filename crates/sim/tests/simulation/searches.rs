@@ -3,7 +3,7 @@
 use analysis::curve::knee::Origin;
 use analysis::load_point::{Generator, load_points};
 use analysis::search::{Ended, Searched, next};
-use analysis::verdict::{Answer, Limit};
+use analysis::verdict::{Answer, Evidence, Limit, Observed};
 use analysis::{Findings, analyze};
 use metrics::run_record::ExperimentRecord;
 use sim::queueing::mmc_response_s;
@@ -216,6 +216,10 @@ fn scaling_experiments_follow_from_those_before_them_and_end_with_the_limit() {
     }
     // Once each, `1, 4, 16, 64` and what was changed; what decides and the highest rate twice.
     assert_eq!(findings.load_points.len() + 2, record.runs.len());
+    let compared = |one: &&Observed| matches!(one.evidence, Evidence::Compared { .. });
+    let strongest = findings.verdicts[0].evidence.iter().find(compared).unwrap();
+    let decisive = *strongest.load_points.last().unwrap();
+    assert_eq!(findings.load_points[decisive].runs.len(), 2, "{strongest:?}");
 }
 
 #[test]
