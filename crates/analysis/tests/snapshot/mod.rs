@@ -29,13 +29,6 @@ impl Snapshot {
         let _ = writeln!(self.texts, "{name}: {text}");
     }
 
-    /// Adds each part of a list.
-    pub fn add_each(&mut self, name: &str, parts: &[impl Debug]) {
-        for (index, part) in parts.iter().enumerate() {
-            self.add(&format!("{name} {index}"), part);
-        }
-    }
-
     /// The digests, a line for each part.
     pub fn digests(self) -> String {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unchanged");
