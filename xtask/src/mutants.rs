@@ -126,6 +126,9 @@ struct Outcome {
     all: usize,
     /// Tests failed, or did not end in time.
     caught: usize,
+    /// Those of `caught` whose tests did not end in time: all of them should be endless loops, but
+    /// a busy machine is enough.
+    timed_out: usize,
     /// Descriptions of those whose tests passed.
     missed: Vec<String>,
 }
@@ -136,10 +139,10 @@ impl Outcome {
     }
 
     fn row(&self) -> String {
-        let Outcome { area, all, caught, .. } = self;
+        let Outcome { area, all, caught, timed_out, .. } = self;
         let tested = self.tested();
         let percent = 100.0 * *caught as f64 / tested.max(1) as f64;
-        format!("| {area} | {all} | {tested} | {caught} | {percent:.1} % |")
+        format!("| {area} | {all} | {tested} | {caught} | {timed_out} | {percent:.1} % |")
     }
 }
 
@@ -201,6 +204,7 @@ struct Session<'a> {
 /// Names of tested mutants, as `cargo mutants --list` prints them.
 struct Results {
     caught: Vec<String>,
+    timed_out: Vec<String>,
     missed: Vec<String>,
 }
 
@@ -243,8 +247,11 @@ impl Session<'_> {
             let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
             Ok(text.lines().map(str::to_owned).collect())
         };
-        let caught = [names("caught.txt")?, names("timeout.txt")?].concat();
-        Ok(Results { caught, missed: names("missed.txt")? })
+        Ok(Results {
+            caught: names("caught.txt")?,
+            timed_out: names("timeout.txt")?,
+            missed: names("missed.txt")?,
+        })
     }
 
     /// Tests a sample, evenly spread, with the tests of the area's crate.
@@ -294,10 +301,13 @@ fn test_area(session: &Session<'_>, sample: usize) -> Result<Outcome> {
     if let Some(dependents) = area.dependents.as_ref().filter(|_| !results.missed.is_empty()) {
         let again = session.test_again(&all, &results.missed, dependents)?;
         results.caught.extend(again.caught);
+        results.timed_out.extend(again.timed_out);
         results.missed = again.missed;
     }
-    let Results { caught, missed } = results;
-    Ok(Outcome { area: area.name, all: all.len(), caught: caught.len(), missed })
+    let Results { caught, timed_out, missed } = results;
+    let caught = caught.len() + timed_out.len();
+    let (all, timed_out) = (all.len(), timed_out.len());
+    Ok(Outcome { area: area.name, all, caught, timed_out, missed })
 }
 
 fn page(record: &Folder, options: &Options, outcomes: &[Outcome]) -> String {
@@ -305,7 +315,8 @@ fn page(record: &Folder, options: &Options, outcomes: &[Outcome]) -> String {
     let mut page = format!(
         "# Mutants caught by tests, {}\n\n{}\n\
          Command: `cargo xtask mutants --sample {}{areas}`\n\n\
-         | area | mutants | tested | caught | share |\n| --- | --: | --: | --: | --: |\n",
+         | area | mutants | tested | caught | by timeout | share |\n\
+         | --- | --: | --: | --: | --: | --: |\n",
         record.date, record.measured, options.sample
     );
     for outcome in outcomes {
@@ -336,8 +347,9 @@ mod tests {
 
     #[test]
     fn a_row_has_the_share_of_tested_mutants() {
-        let outcome = Outcome { area: "x", all: 9, caught: 2, missed: vec![String::new()] };
-        assert_eq!(outcome.row(), "| x | 9 | 3 | 2 | 66.7 % |");
+        let missed = vec![String::new()];
+        let outcome = Outcome { area: "x", all: 9, caught: 2, timed_out: 1, missed };
+        assert_eq!(outcome.row(), "| x | 9 | 3 | 2 | 1 | 66.7 % |");
     }
 
     #[test]
