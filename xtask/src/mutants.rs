@@ -126,8 +126,7 @@ struct Outcome {
     all: usize,
     /// Tests failed, or did not end in time.
     caught: usize,
-    /// Those of `caught` whose tests did not end in time: all of them should be endless loops, but
-    /// a busy machine is enough.
+    /// Mutants among `caught` whose tests timed out, in an endless loop or on a busy machine.
     timed_out: usize,
     /// Descriptions of those whose tests passed.
     missed: Vec<String>,

@@ -65,7 +65,9 @@ impl Place {
     /// The binary with these arguments and an environment that has nothing of the machine's user in
     /// it.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
+        // A shell starts background jobs with SIGINT ignored, which the program would inherit.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_fourcorners")]);
         if let Some(starter) = &self.starter {
             command = Command::new(starter.get_program());
             command.args(starter.get_args());

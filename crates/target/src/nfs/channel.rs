@@ -163,8 +163,8 @@ impl Channel {
             if error.kind() == io::ErrorKind::Interrupted {
                 break NfsFailure::Cancelled;
             }
-            // A server that closes every connection before its first answer is given up as one
-            // that cannot be reached. One that is silent has taken the call.
+            // A server that closes every connection before its first reply counts as unreachable;
+            // a silent one may still reply.
             let is_lost = error.kind() != io::ErrorKind::TimedOut && !self.has_answered;
             let last = if is_lost { until.min(began + self.connect_timeout) } else { until };
             if Instant::now() + backoff >= last {

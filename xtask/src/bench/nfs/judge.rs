@@ -260,7 +260,7 @@ const ROWS_ALONE: &[RowAlone] = &[
     RowAlone {
         work: "service, 256 connections x 64",
         group: "memory",
-        what: "service MiB beside the data",
+        what: "service MiB without the data",
         bare: None,
         must: Must::AtMost(128.0, 128.0),
     },

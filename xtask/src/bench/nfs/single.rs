@@ -91,7 +91,7 @@ fn memory(place: &Place, measured: &mut Measured) -> Result<()> {
     measured.add_alone("memory", "client MiB", mib(finished.resident_max_bytes));
     let service = mib(server.process.memory_bytes("VmHWM")?);
     let beside = service - mib(FILE_BYTES);
-    measured.add_alone("memory", "service MiB beside the data", beside);
+    measured.add_alone("memory", "service MiB without the data", beside);
     Ok(())
 }
 
